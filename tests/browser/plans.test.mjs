@@ -27,7 +27,8 @@ test("the inbox leads to the plan, which says in words what it could do", async 
   await page.waitForURL(`**/plans/${plan.id}`);
   await page.getByText("can send anything it reads to anyone at example.com").first().waitFor();
   await page.getByText("now: does not exist").first().waitFor();
-  await page.getByText("now: not looked at: only its box reaches it").waitFor();
+  await page.getByText("now: not looked up yet: whoever runs the domain would see that").waitFor();
+  await page.getByRole("button", { name: "Look up which hosts exist" }).waitFor();
   await page.getByText("Its sandbox, in words").waitFor();
   assert.deepEqual(page.complaints, []);
 });

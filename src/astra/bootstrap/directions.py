@@ -99,6 +99,7 @@ _TABLE: Mapping[Direction, tuple[str, ...]] = {
     Direction.RETURNS: (
         *(deployments.ROLLBACK_ORDERED, deployments.ROLLED_BACK, deployments.ROLLBACK_FAILED),
         *(deployments.RESTARTED, deployments.STATE_RESTORED, changes.ROLLED_BACK),
+        *(changes.RESTORED, deployments.CHANGES_SEEN),
     ),
     Direction.ENDS: (
         *(telemetry.TOOL_FINISHED, telemetry.TOOL_INTERRUPTED, sandbox.BOX_ENDED, tasks.FINISHED),
@@ -135,7 +136,7 @@ _TABLE: Mapping[Direction, tuple[str, ...]] = {
         telemetry.REFUSALS_COUNTED,
         *(changes.COMMENTED, changed.STEP_FAILED, changes.SUPERSEDED, desires.PRUNED),
         *(plans.MESSAGE_SENT, plans.MESSAGE_RECEIVED, plans.SILENCED, plans.NOTIFIED),
-        edit_formats.EDIT_TRIED,
+        *(edit_formats.EDIT_TRIED, plans.HOSTS_LOOKED_UP),
         *(plans.OVERRAN, plans.USAGE_COUNTED, plans.FILES_EXPORTED, plans.ALLOWLIST_EXPORTED),
         *(schedules.SKIPPED, schedules.MISSED, schedules.NOTICED, schedules.ADJUSTED),
         schedules.JOBS_SET_ASIDE,

@@ -7,11 +7,10 @@ told apart is a conflict and never guessed.
 
 from astra.trusted.changes import rebase
 from astra.trusted.changes.files import ChangedFile, Result
-from astra.trusted.changes.model import Change, State
+from astra.trusted.changes.model import MERGED, Change
 from astra.trusted.changes.ports import ChangeRepo
 from astra.trusted.kernel.errors import Conflict, Refused
 
-_MERGED = frozenset({State.EXECUTED, State.ROLLED_BACK})
 _SHOWN = 10
 
 
@@ -32,7 +31,7 @@ def compute_inverse(repo: ChangeRepo, change: Change, base: str) -> Result:
 
 
 def _refuse_unmerged(change: Change) -> None:
-    if change.state not in _MERGED:
+    if change.state not in MERGED:
         raise Refused(
             f"{change.id} is {change.state}, not merged: there is nothing to revert",
             code="not_merged",

@@ -1,21 +1,22 @@
 """What a change and its deployment owe each other.
 
 A merged change is judged here before it may be deployed; one whose approval included the deploy is
-deployed by itself; and when a release is taken back, its change says so. A commit that no change
+deployed by itself; and when the live release moves, the changes that it put out of service or back
+into it say so. A commit that no change
 brought is the operator's own: it came with the target, and only the operator's order deploys it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from astra.changes.service import Changes
 from astra.deployments import events, views
 from astra.deployments.ports import Verdict
-from astra.deployments.views import Deployment
+from astra.deployments.views import Deployment, Release
 from astra.trusted.changes import merge_permissions, quarantine
 from astra.trusted.changes.evidence import TestVerdict
-from astra.trusted.changes.model import Change, State
+from astra.trusted.changes.model import MERGED, Change, State
 from astra.trusted.changes.review import digest_parts
 from astra.trusted.kernel.errors import AstraError, Conflict, Refused
 from astra.trusted.kernel.text import one_line
@@ -50,7 +51,7 @@ class ApprovedChanges:
 
     def _require_merged(self, identifier: str, head: str) -> Change:
         change = self.changes.book.get(identifier)
-        if change.state is not State.EXECUTED:
+        if change.state not in MERGED:
             raise Refused(
                 f"{change.id} is {change.state}, not on the branch",
                 code="not_merged",
@@ -177,18 +178,43 @@ class AfterChanges:
             )
             self.changes.bench.ledger.append([event])
 
-    def record_rollback(self, identifier: str) -> None:
-        """Say in a change's own record that what it brought was taken back."""
-        change = self.changes.book.get(identifier)
-        if change.state is State.EXECUTED:
-            failed = views.was_taken_back(self.changes.bench.ledger, change.commit or "")
-            reason = (
-                "its release failed in service and was taken back"
-                if failed
-                else "an operator put a release from before it into service"
-            )
-            bench = self.changes.bench
-            inside = quarantine.find_contained(bench.repo, change.commit, bench.quarantined())
-            if failed and inside:
-                reason = f"its release was taken back with {inside[0][:12]}, which failed before"
-            self.changes.merges.roll_back(change.id, reason, actor="daemon")
+    def record_service(self, release: str, find_moved: Callable[[str], Iterable[str]]) -> None:
+        """Say in the records of changes whether the live release still has what they brought.
+
+        It looks at what is live now, so that it may run late, twice, or after a crash half way.
+        """
+        ledger = self.changes.bench.ledger
+        live = views.live_release(ledger)
+        data: dict[str, Any] = {"release": release, "taken_out": [], "restored": []}
+        if live is not None:
+            identifiers = list(find_moved(live.id))
+            data["release"] = live.id
+            data["taken_out"] = [item for item in identifiers if self._take_out(item, live)]
+            data["restored"] = [item for item in identifiers if self._restore(item, live)]
+        ledger.append([Event(type=events.CHANGES_SEEN, actor="daemon", data=data)])
+
+    def _take_out(self, identifier: str, live: Release) -> bool:
+        change, repo = self.changes.book.get(identifier), self.changes.bench.repo
+        if change.state is not State.EXECUTED or repo.is_ancestor(change.commit, live.commit_id):
+            return False
+        self.changes.merges.roll_back(change.id, self._explain_rollback(change), actor="daemon")
+        return True
+
+    def _restore(self, identifier: str, live: Release) -> bool:
+        """Record a return; what a later commit of the release undid has not returned."""
+        change, repo = self.changes.book.get(identifier), self.changes.bench.repo
+        if change.state is not State.ROLLED_BACK:
+            return False
+        if not quarantine.is_held(repo, change.commit, live.commit_id):
+            return False
+        self.changes.merges.restore(change.id, live.id, actor="daemon")
+        return True
+
+    def _explain_rollback(self, change: Change) -> str:
+        """Say why it serves no more, by the newest deployment that went back."""
+        bench = self.changes.bench
+        if not views.went_back_by_itself(bench.ledger):
+            return "an operator put a release from before it into service"
+        if inside := quarantine.find_contained(bench.repo, change.commit, bench.quarantined()):
+            return f"its release was taken back with {inside[0][:12]}, which failed before"
+        return "its release failed in service and was taken back"

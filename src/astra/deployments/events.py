@@ -26,6 +26,7 @@ QUARANTINED = "commit_quarantined"
 RESTARTED = "app_restarted"
 NOT_SERVING = "app_not_serving"
 REMOVED = "release_removed"
+CHANGES_SEEN = "live_changes_recorded"
 PUSHED = "release_pushed"
 PUSH_FAILED = "release_push_failed"
 

@@ -68,6 +68,7 @@ class Release:
 
 
 _ALL = 1 << 40
+_RECENT = 20
 _BEHIND = "sequence < (SELECT sequence FROM deployment WHERE id = ?)"
 _BUILT_BEFORE = "(built_at, id) < (SELECT built_at, id FROM release WHERE id = ?)"
 
@@ -181,11 +182,14 @@ def is_proven(ledger: Ledger, commit: str) -> bool:
     return bool(_select_releases(ledger, condition, commit))
 
 
-def was_taken_back(ledger: Ledger, commit: str) -> bool:
-    """Tell whether a deployment of a commit failed in service and was taken back by itself."""
-    return bool(
-        _select_deployments(ledger, "commit_id = ? AND state = 'rolled_back' LIMIT 1", commit)
-    )
+def went_back_by_itself(ledger: Ledger) -> bool:
+    """Tell whether the newest way back was a release that failed, and no operator's order."""
+    for attempt in deployments(ledger, limit=_RECENT):
+        if attempt.state == "rolled_back":
+            return True
+        if attempt.kind == "rollback" and attempt.replaced:
+            return False
+    return False
 
 
 def count_rollbacks_by_hand(ledger: Ledger) -> int:

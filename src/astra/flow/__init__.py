@@ -96,8 +96,8 @@ and the list is the same.
 | change    | approved             | merge              | at once                             |
 | change    | rejected             | close              | at once                             |
 | change    | merged, with deploy  | deploy             | at once                             |
-| change    | its release taken    | record-rollback    | at once                             |
-|           | back                 |                    |                                     |
+| release   | live, and changes    | record-service     | at once                             |
+|           | went out or returned |                    |                                     |
 | sync      | approved             | bring-in           | at once                             |
 | plan      | awaiting_approval    | ask-approval       | at once                             |
 | plan's    | approved             | approve-plan       | at once                             |

@@ -8,8 +8,15 @@ from astra.flow import rows
 from astra.flow.due import CHANGES, TEST
 from astra.flow.of_goals import REPAIR_STEP
 from astra.trusted.changes import model as changes
+from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.projection import Statement
 from astra.trusted.ledger.record import Record
+
+SERVICE_STEP = "record-service"
+_ORDER = "coalesce((SELECT sequence FROM release_order WHERE release = ?), 0)"
+_MAY_HAVE_MOVED = (
+    f"(taken_back AND since <= {_ORDER}) OR (served AND NOT taken_back AND since > {_ORDER})"
+)
 
 
 def _change_due(step: str) -> Callable[[Record], Iterator[Statement]]:
@@ -31,18 +38,19 @@ def _change_rests(record: Record) -> Iterator[Statement]:
 
 def _change_merged(record: Record) -> Iterator[Statement]:
     yield from _change_due("deploy")(record) if record.data["deploy"] else _change_rests(record)
+    yield "INSERT OR IGNORE INTO merged_change VALUES (?, NULL, 0, 0)", (record.subject,)
 
 
 def _finish_deploy(record: Record) -> Iterator[Statement]:
+    """Note the first release that has each change: it is built from the newest commit."""
     if change := record.data["change"]:
         yield rows.delete_step(change, "deploy")
+    if record.data["kind"] == "deploy":
         yield (
-            (
-                "INSERT INTO deployed_change VALUES"
-                " (?, ?, EXISTS (SELECT 1 FROM deployed_change WHERE change = ? AND taken_back), ?)"
-            ),
-            (record.data["deployment"], change, change, record.data["release"]),
+            "INSERT OR IGNORE INTO release_order VALUES (?, ?)",
+            (record.data["release"], record.sequence),
         )
+        yield "UPDATE merged_change SET since = ? WHERE since IS NULL", (record.sequence,)
 
 
 def _drop_deploy(record: Record) -> Iterator[Statement]:
@@ -50,34 +58,54 @@ def _drop_deploy(record: Record) -> Iterator[Statement]:
 
 
 def _taken_back(record: Record) -> Iterator[Statement]:
-    yield (
-        (
-            "INSERT OR IGNORE INTO due_step SELECT change, 'record-rollback', ?, ?, change"
-            " FROM deployed_change WHERE deployment = ? AND NOT taken_back"
-        ),
-        (record.time, CHANGES, record.data["deployment"]),
-    )
+    yield from _live_release_moved(record, record.data["release"] or "", record.data["from"])
     yield rows.upsert(record, REPAIR_STEP, record.data["deployment"])
 
 
 def _switched(record: Record) -> Iterator[Statement]:
-    """Take back the changes that an operator went back over; names of releases are in order."""
     data = record.data
+    yield from _live_release_moved(record, data["release"], data["release"])
     if data.get("kind") == "rollback" and data["release"] < (data["replaced"] or ""):
-        yield (
-            (
-                "INSERT OR IGNORE INTO due_step SELECT change, 'record-rollback', ?, ?, change"
-                " FROM deployed_change WHERE release > ? AND release <= ? AND NOT taken_back"
-                " GROUP BY change"
-            ),
-            (record.time, CHANGES, data["release"], data["replaced"]),
-        )
         yield rows.upsert(record, REPAIR_STEP, data["deployment"])
+
+
+def _live_release_moved(record: Record, live: str, newest: str) -> Iterator[Statement]:
+    """Have changes looked at that may be out of service now, or in it again.
+
+    Releases are in the order in which they were requested, and a later one has what the earlier
+    ones had. Whether that is so is asked of git before anything is recorded.
+    """
+    yield (
+        f"UPDATE merged_change SET served = 1 WHERE NOT served AND since <= {_ORDER}",  # noqa: S608 - our own words
+        (newest,),
+    )
+    yield "DELETE FROM due_step WHERE step = ?", (SERVICE_STEP,)
+    yield (
+        (
+            "INSERT INTO due_step SELECT ?, ?, ?, ?, NULL"  # noqa: S608 - our own words
+            f" WHERE EXISTS (SELECT 1 FROM merged_change WHERE {_MAY_HAVE_MOVED})"
+        ),
+        (live, SERVICE_STEP, record.time, CHANGES, live, live),
+    )
+
+
+def list_moved_changes(ledger: Ledger, live: str) -> list[str]:
+    """Name the changes whose records may not say yet whether the live release has them."""
+    query = f"SELECT change FROM merged_change WHERE {_MAY_HAVE_MOVED} ORDER BY since, change"  # noqa: S608 - our own words
+    return [str(change) for (change,) in ledger.query(query, [live, live])]
+
+
+def _service_recorded(record: Record) -> Iterator[Statement]:
+    yield rows.delete_step(record.data["release"], SERVICE_STEP)
 
 
 def _rollback_recorded(record: Record) -> Iterator[Statement]:
     yield from _change_rests(record)
-    yield "UPDATE deployed_change SET taken_back = 1 WHERE change = ?", (record.subject,)
+    yield "UPDATE merged_change SET taken_back = 1 WHERE change = ?", (record.subject,)
+
+
+def _return_recorded(record: Record) -> Iterator[Statement]:
+    yield "UPDATE merged_change SET taken_back = 0 WHERE change = ?", (record.subject,)
 
 
 EFFECTS: Mapping[str, rows.Effect] = MappingProxyType(
@@ -91,10 +119,12 @@ EFFECTS: Mapping[str, rows.Effect] = MappingProxyType(
         changes.WITHDRAWN: _change_due("close"),
         changes.EXECUTED: _change_merged,
         changes.ROLLED_BACK: _rollback_recorded,
+        changes.RESTORED: _return_recorded,
         deployments.REQUESTED: _finish_deploy,
         deployments.DECLINED: _drop_deploy,
         deployments.ROLLED_BACK: _taken_back,
         deployments.SWITCHED: _switched,
+        deployments.CHANGES_SEEN: _service_recorded,
         changes.REJECTED: _change_rests,
         changes.CONFLICTED: _change_rests,
         changes.SUPERSEDED: _change_rests,

@@ -37,11 +37,15 @@ PROJECTION = Projection(
         """CREATE TABLE due_step (
             subject TEXT, step TEXT, due TEXT, lane TEXT, entity TEXT, PRIMARY KEY (subject, step)
         ) WITHOUT ROWID""",
-        """CREATE TABLE deployed_change (
-            deployment TEXT PRIMARY KEY, change TEXT, taken_back INTEGER, release TEXT
+        """CREATE TABLE merged_change (
+            change TEXT PRIMARY KEY, since INTEGER, served INTEGER, taken_back INTEGER
         ) WITHOUT ROWID""",
-        "CREATE INDEX deployed_change_of ON deployed_change (change)",
-        "CREATE INDEX deployed_change_release ON deployed_change (release)",
+        "CREATE TABLE release_order (release TEXT PRIMARY KEY, sequence INTEGER) WITHOUT ROWID",
+        "CREATE INDEX merged_change_waiting ON merged_change (change) WHERE since IS NULL",
+        "CREATE INDEX merged_change_unserved ON merged_change (since) WHERE NOT served",
+        """CREATE INDEX merged_change_served ON merged_change (since)
+            WHERE served AND NOT taken_back""",
+        "CREATE INDEX merged_change_out ON merged_change (since) WHERE taken_back",
         "CREATE INDEX due_step_time ON due_step (lane, due, subject)",
         "CREATE INDEX due_step_entity ON due_step (entity) WHERE entity IS NOT NULL",
     ),

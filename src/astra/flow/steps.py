@@ -9,6 +9,7 @@ from astra.deployments.changes import AfterChanges
 from astra.deployments.repairs import Repairs
 from astra.desires.idle import IdlePolicy
 from astra.flow.due import TEST, DueStep
+from astra.flow.of_changes import SERVICE_STEP, list_moved_changes
 from astra.goals.adoption import Adoption
 from astra.goals.of_desires import DesireAdoption
 from astra.goals.promotion import Promotions
@@ -80,6 +81,9 @@ class ChangeWork:
     remarks: Remarks
     after: AfterChanges
 
+    def list_moved(self, live: str) -> list[str]:
+        return list_moved_changes(self.after.changes.bench.ledger, live)
+
 
 CHANGE_STEPS: dict[str, Callable[[ChangeWork, str], None]] = {
     "scan": lambda work, change: work.gathering.scan(change),
@@ -89,7 +93,7 @@ CHANGE_STEPS: dict[str, Callable[[ChangeWork, str], None]] = {
     "merge": lambda work, change: work.merges.merge(change),
     "close": lambda work, change: work.remarks.close(change),
     "deploy": lambda work, change: work.after.deploy_approved(change),
-    "record-rollback": lambda work, change: work.after.record_rollback(change),
+    SERVICE_STEP: lambda work, release: work.after.record_service(release, work.list_moved),
 }
 
 

@@ -51,6 +51,7 @@ DRAFTING_RETRIED = "agent_plan_drafting_retried"
 FILES_EXPORTED = "agent_files_exported"
 ALLOWLIST_EXPORTED = "agent_global_grants_exported"
 ALLOWLIST_TAMPERED = "agent_global_grants_tampered"
+HOSTS_LOOKED_UP = "agent_hosts_looked_up"
 DRAFTING_EVENTS = frozenset({REQUESTED, FAILED, QUESTIONED, ANSWERED, DRAFTING_RETRIED})
 FILE_EVENTS = frozenset({FILES_EXPORTED, ALLOWLIST_EXPORTED, ALLOWLIST_TAMPERED})
 

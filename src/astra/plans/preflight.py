@@ -31,7 +31,7 @@ class Preflight:
     def describe_grant(self, kind: str, value: str) -> str:
         """Say what is known about one grant now; nothing where there is nothing to look at."""
         if kind == _HOSTS:
-            return "not looked at: only its box reaches it"
+            return "not looked up yet: whoever runs the domain would see that"
         if kind == _SKILLS:
             return "exists"
         return self._describe_path(kind, value) if kind in {_READ, _WRITE} else ""

@@ -2,11 +2,13 @@
 
 import pytest
 
+from astra.changes.edits import WholeFile
 from astra.deployments import events, views
 from astra.deployments.requests import NotApproved
+from astra.flow import CHANGES, due_steps
 from astra.trusted.changes import model
 from astra.trusted.changes.evidence import TestVerdict
-from astra.trusted.changes.model import State
+from astra.trusted.changes.model import Change, State
 from astra.trusted.kernel.errors import Refused
 from astra.trusted.ledger.record import Event
 from changing import ChangesHere
@@ -58,33 +60,175 @@ def test_while_another_deployment_is_under_way_it_waits(here: ChangesHere) -> No
     assert here.types().count(events.REQUESTED) == 2
 
 
-def test_a_release_that_is_taken_back_is_told_in_its_change_once(here: ChangesHere) -> None:
-    change = here.reviewed()
-    here.approve(change, deploy=True)
-    about(here, events.ROLLED_BACK, release="older", **{"from": "this"})
-    here.steps.run_due()
+def put_into_service(here: ChangesHere) -> str:
+    """Deploy what the branch is at, as the daemon would record it; gives the release."""
+    here.root.clock.advance(minutes=1)
+    deployment = views.open_deployment(here.root.ledger) or here.deployments.deploy(
+        None, actor="operator"
+    )
+    release = deployment.release
+    built = {"digest": f"sha256:{release}", "files": 1, "size": 1, "settings": "", "withheld": []}
+    about(here, events.BUILT, release=release, commit=deployment.commit_id, **built)
+    switch(here, release, kind="deploy")
+    about(here, events.SETTLED, release=release)
     here.new_steps().run_due()
-    assert here.get(change.id).state is State.ROLLED_BACK
+    return release
+
+
+def switch(here: ChangesHere, release: str, *, kind: str) -> None:
+    live = views.live_release(here.root.ledger)
+    facts = {"kind": kind, "replaced": live.id if live else None, "backup": None, "how": "started"}
+    about(here, events.SWITCHED, release=release, **facts)
+
+
+def go_to(here: ChangesHere, release: str, *, work: bool = True) -> None:
+    """Put a kept release into service by hand."""
+    here.root.clock.advance(minutes=1)
+    live = views.live_release(here.root.ledger)
+    assert live
+    content = events.rollback_content(release=release, serving=live.id)
+    signed = here.root.sign(events.ROLLBACK_ORDERED, content)
+    here.deployments.roll_back(release, signed)
+    switch(here, release, kind="rollback")
+    about(here, events.SETTLED, release=release)
+    if work:
+        here.new_steps().run_due()
+
+
+def fail_in_service(here: ChangesHere, back_to: str) -> str:
+    """Deploy what the branch is at, and have it taken back by itself."""
+    here.root.clock.advance(minutes=1)
+    deployment = views.open_deployment(here.root.ledger) or here.deployments.deploy(
+        None, actor="operator"
+    )
+    release = deployment.release
+    built = {"digest": f"sha256:{release}", "files": 1, "size": 1, "settings": "", "withheld": []}
+    about(here, events.BUILT, release=release, commit=deployment.commit_id, **built)
+    switch(here, release, kind="deploy")
+    failure = {**_failure(here), "rolls_back": True, "rollback_to": back_to, "blamed": True}
+    about(here, events.FAILED, **failure)
+    about(here, events.ROLLED_BACK, release=back_to, **{"from": release})
+    here.new_steps().run_due()
+    return release
+
+
+def merge(here: ChangesHere, path: str, *, deploy: bool = False) -> Change:
+    change = here.reviewed(WholeFile(path=path, content=b"x = 1\n"))
+    here.approve(change, deploy=deploy)
+    return here.get(change.id)
+
+
+def states(here: ChangesHere, *changes: Change) -> list[State]:
+    return [here.get(change.id).state for change in changes]
+
+
+def test_a_release_that_is_taken_back_is_told_in_its_change_once(here: ChangesHere) -> None:
+    first = put_into_service(here)
+    change = merge(here, "a.py", deploy=True)
+    fail_in_service(here, first)
+    here.new_steps().run_due()
+    assert states(here, change) == [State.ROLLED_BACK]
     assert here.types().count(model.ROLLED_BACK) == 1
     assert here.changes.book.counters()["rollbacks"] == 1
+    (record,) = here.root.ledger.records_of(change.id, model.ROLLED_BACK)
+    assert record.data["reason"] == "its release failed in service and was taken back"
 
 
-@pytest.mark.parametrize(
-    ("older", "state"),
-    [("20000101T000000Z-a", State.ROLLED_BACK), ("29990101T000000Z-a", State.EXECUTED)],
-)
-def test_a_rollback_by_hand_takes_the_change_back_and_going_forward_does_not(
-    here: ChangesHere, older: str, state: State
+def test_a_change_that_an_operator_goes_back_to_serves_again_and_can_be_taken_back_again(
+    here: ChangesHere,
 ) -> None:
-    change = here.reviewed()
-    here.approve(change, deploy=True)
-    deployment = views.open_deployment(here.root.ledger)
-    assert deployment
-    facts = {"kind": "rollback", "replaced": deployment.release, "backup": None, "how": "started"}
-    about(here, events.SWITCHED, release=older, **facts)
-    here.steps.run_due()
+    first = put_into_service(here)
+    change = merge(here, "a.py")
+    second = put_into_service(here)
+    for times in (1, 2, 3):
+        go_to(here, first)
+        assert states(here, change) == [State.ROLLED_BACK]
+        go_to(here, second)
+        assert states(here, change) == [State.EXECUTED]
+        counters = here.changes.book.counters()
+        assert (counters["rollbacks"], counters["restorations"]) == (times, times)
+    listed, _ = here.changes.book.list_page(state="rolled_back")
+    assert listed == []
+    (*_, newest) = here.root.ledger.records_of(change.id, model.RESTORED)
+    assert newest.data["release"] == second
+
+
+def test_every_change_of_a_release_is_out_of_service_with_it_and_back_with_it(
+    here: ChangesHere,
+) -> None:
+    first = put_into_service(here)
+    along, named = merge(here, "a.py"), merge(here, "b.py")
+    second = put_into_service(here)
+    later = merge(here, "c.py")
+    third = put_into_service(here)
+    go_to(here, first)
+    assert states(here, along, named, later) == [State.ROLLED_BACK] * 3
+    go_to(here, second)
+    assert states(here, along, named, later) == [State.EXECUTED, State.EXECUTED, State.ROLLED_BACK]
+    go_to(here, third)
+    assert states(here, along, named, later) == [State.EXECUTED] * 3
+
+
+def test_deploying_a_change_again_says_that_it_serves_and_that_it_failed_again(
+    here: ChangesHere,
+) -> None:
+    first = put_into_service(here)
+    change = merge(here, "a.py", deploy=True)
+    fail_in_service(here, first)
+    merge(here, "b.py")
+    put_into_service(here)
+    assert states(here, change) == [State.EXECUTED]
+    go_to(here, first)
+    assert states(here, change) == [State.ROLLED_BACK]
+    reasons = [r.data["reason"] for r in here.root.ledger.records_of(change.id, model.ROLLED_BACK)]
+    assert reasons == [
+        "its release failed in service and was taken back",
+        "an operator put a release from before it into service",
+    ]
+
+
+def test_what_a_release_contains_and_undoes_does_not_serve_again(here: ChangesHere) -> None:
+    first = put_into_service(here)
+    change = merge(here, "a.py", deploy=True)
+    fail_in_service(here, first)
+    inverse = here.reviewed(reverts=change.id)
+    here.approve(inverse)
+    mended = put_into_service(here)
+    assert states(here, change, inverse) == [State.ROLLED_BACK, State.EXECUTED]
+    assert model.RESTORED not in here.types()
+    assert views.live_release(here.root.ledger) == views.release(here.root.ledger, mended)
+
+
+def test_a_crash_between_the_records_of_two_changes_is_made_good(here: ChangesHere) -> None:
+    first = put_into_service(here)
+    one, other = merge(here, "a.py"), merge(here, "b.py")
+    put_into_service(here)
+    go_to(here, first, work=False)
+    here.changes.merges.roll_back(one.id, "by the daemon that died", actor="daemon")
     here.new_steps().run_due()
-    assert here.get(change.id).state is state
+    assert states(here, one, other) == [State.ROLLED_BACK] * 2
+    assert here.types().count(model.ROLLED_BACK) == 2
+    assert due_steps(here.root.ledger, CHANGES, "9999") == []
+
+
+def test_nothing_stays_due_when_no_change_went_out_or_came_back(here: ChangesHere) -> None:
+    first = put_into_service(here)
+    merge(here, "a.py")
+    second = put_into_service(here)
+    go_to(here, first)
+    go_to(here, second)
+    records = len(here.types())
+    assert here.new_steps().run_due() == 0
+    assert len(here.types()) == records
+
+
+def test_a_change_that_was_taken_back_may_be_named_to_be_deployed_again(here: ChangesHere) -> None:
+    first = put_into_service(here)
+    change = merge(here, "a.py")
+    put_into_service(here)
+    go_to(here, first)
+    here.root.clock.advance(minutes=1)
+    assert here.deployments.deploy(change.id, actor="operator").commit_id == change.commit
 
 
 def test_only_what_is_on_the_branch_can_be_deployed(here: ChangesHere) -> None:

@@ -28,7 +28,7 @@ def test_a_missing_path_that_may_be_written_is_announced_as_one_that_will_be_mad
 
 
 def test_hosts_are_not_asked() -> None:
-    assert "not looked at" in make_preflight().describe_grant("network_domains", "example.com")
+    assert "not looked up" in make_preflight().describe_grant("network_domains", "example.com")
 
 
 def test_a_missing_model_is_told_with_what_to_do() -> None:

@@ -2197,6 +2197,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agents/{identifier}/hosts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Look Up Hosts
+         * @description Ask the name server which hosts of a plan exist; it sees the names.
+         */
+        post: operations["look_up_hosts_api_agents__identifier__hosts_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agents/{identifier}/pause": {
         parameters: {
             query?: never;
@@ -5523,6 +5543,24 @@ export interface components {
              * @constant
              */
             status: "ok";
+        };
+        /** HostLookedUp */
+        HostLookedUp: {
+            /**
+             * Value
+             * @description the grant, as the plan asks for it
+             */
+            value: string;
+            /**
+             * Outcome
+             * @description whether the name exists, or why that is not known
+             */
+            outcome: string;
+        };
+        /** HostsLookedUp */
+        HostsLookedUp: {
+            /** Items */
+            items: components["schemas"]["HostLookedUp"][];
         };
         /** InboxItemShown */
         InboxItemShown: {
@@ -13792,6 +13830,46 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PlanShown"];
+                };
+            };
+            /** @description a person has to decide first (`code` is `needs_approval`) */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description refused, not found, or failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    look_up_hosts_api_agents__identifier__hosts_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HostsLookedUp"];
                 };
             };
             /** @description a person has to decide first (`code` is `needs_approval`) */

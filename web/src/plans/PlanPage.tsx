@@ -14,6 +14,7 @@ import { Untrusted } from "../parts/Untrusted";
 import { oneLine } from "../parts/visible";
 import { Control } from "./Control";
 import { Graph } from "./Graph";
+import { LookUpHosts, useHosts } from "./Hosts";
 import { Messages } from "./Messages";
 import { Steps } from "./Steps";
 import { Told, useDeciding } from "./told";
@@ -125,8 +126,10 @@ function Intent({ plan }: { plan: Plan }) {
 }
 
 function Manifest({ plan, onEdit }: { plan: Plan; onEdit: ((edit: Edit) => void) | null }) {
+  const hosts = useHosts(plan.id);
   if (!plan.manifest) return null;
   const { items, sandbox, model } = plan.manifest;
+  const names = items.some(({ kind }) => kind === "network_domains");
   return (
     <Card
       title="What it may touch"
@@ -140,7 +143,7 @@ function Manifest({ plan, onEdit }: { plan: Plan; onEdit: ((edit: Edit) => void)
               <Untrusted text={item.in_words} max={300} />
               {item.preflight && (
                 <span className="block text-sm text-soft">
-                  now: <Untrusted text={item.preflight} max={200} />
+                  now: <Untrusted text={hosts.outcomeOf(item) ?? item.preflight} max={200} />
                 </span>
               )}
             </span>
@@ -158,6 +161,7 @@ function Manifest({ plan, onEdit }: { plan: Plan; onEdit: ((edit: Edit) => void)
         ))}
         {items.length === 0 && <li className="text-soft">Nothing beyond its own box.</li>}
       </ul>
+      {names && <LookUpHosts hosts={hosts} />}
       {!model.ok && (
         <p className="mt-3 text-sm text-warn">
           It cannot begin: <Untrusted text={model.detail} max={300} />

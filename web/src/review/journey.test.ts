@@ -82,9 +82,37 @@ it("tells a failure, and the way back", () => {
 
 it("says that an approval without the deploy leaves what runs alone", () => {
   expect(told(merged(), plain)).toEqual([
-    ["Approved done", "Merged done", "Not live todo"],
+    ["Approved done", "Merged done", "Merged only todo"],
     "merged",
   ]);
+});
+
+it("says that an operator took it back, and that it serves again", () => {
+  const live = [
+    ...merged(),
+    requested(),
+    record("release_built"),
+    record("release_switched"),
+    record("deployment_settled"),
+  ];
+  const out = [...live, record("code_modification_rolled_back", { reason: "an operator did" })];
+  expect(told(live)[1]).toBe("live");
+  expect(told(out)[1]).toBe("taken back");
+  const back = [...out, record("change_restored", { release: "rel-1" })];
+  expect(told(back)).toEqual([
+    [
+      "Approved done",
+      "Merged done",
+      "Built done",
+      "In service done",
+      "Watched done",
+      "In service again done",
+    ],
+    "live",
+  ]);
+  expect(told([...back, record("code_modification_rolled_back", { reason: "again" })])[1]).toBe(
+    "taken back",
+  );
 });
 
 it("says why a deployment was declined", () => {

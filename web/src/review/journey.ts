@@ -36,7 +36,31 @@ export function journey(
         naming,
       )
     : undeployed(change, last("deployment_declined"));
-  return { ...found, steps: [...merged, ...found.steps] };
+  const now = followService(found, records, request?.sequence ?? 0, naming);
+  return { ...now, steps: [...merged, ...now.steps] };
+}
+
+/** What the live release did to it after that: taken back by hand, or in service again. */
+function followService(
+  journey: Journey,
+  records: LedgerRecord[],
+  since: number,
+  naming: Naming,
+): Journey {
+  const moved = records.findLast(
+    ({ type, sequence }) =>
+      sequence > since && (type === "code_modification_rolled_back" || type === "change_restored"),
+  );
+  if (!moved) return journey;
+  if (moved.type === "change_restored") {
+    const words = `${nameOf(moved, naming)} has it, and serves.`;
+    const back: Step = { name: "In service again", progress: "done", words, record: moved };
+    return { steps: [...journey.steps, back], ending: "live" };
+  }
+  if (journey.ending === "taken back") return journey;
+  const words = `It serves no more: ${String(moved.data.reason)}.`;
+  const out: Step = { name: "Taken back", progress: "failed", words, record: moved };
+  return { steps: [...journey.steps, out], ending: "taken back" };
 }
 
 type Find = (type: string) => LedgerRecord | undefined;
@@ -77,8 +101,8 @@ function undeployed(change: Change, declined: LedgerRecord | undefined): Journey
     const words = "A deployment is about to begin.";
     return { steps: [{ name: "Deployed", progress: "now", words }], ending: "under way" };
   }
-  const words = "It was approved without the deploy; what runs is what ran before.";
-  return { steps: [{ name: "Not live", progress: "todo", words }], ending: "merged" };
+  const words = "It was approved without the deploy: the next deployment puts it into service.";
+  return { steps: [{ name: "Merged only", progress: "todo", words }], ending: "merged" };
 }
 
 /** Tell one deployment; the first step without a record is where it is now. */

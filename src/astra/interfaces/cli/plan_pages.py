@@ -108,6 +108,15 @@ def _render_progress(found: dict[str, Any]) -> Iterator[str]:
         yield from label_text("so far", "; ".join(parts))
 
 
+def add_hosts(plan: dict[str, Any], hosts: list[dict[str, str]]) -> None:
+    """Put what the name server said beside the grants that it is about."""
+    outcomes = {host["value"]: host["outcome"] for host in hosts}
+    manifest: dict[str, Any] = plan["manifest"] or {"items": []}
+    for item in manifest["items"]:
+        if item["kind"] == "network_domains" and item["value"] in outcomes:
+            item["preflight"] = outcomes[item["value"]]
+
+
 def _render_manifest(review: dict[str, Any]) -> Iterator[str]:
     for item in sorted(review["items"], key=lambda item: not item["new"]):
         label = "NEW" if item["new"] else "auto"

@@ -89,6 +89,11 @@ def _more_options(actions: dict[str, argparse.ArgumentParser]) -> None:
     add_merge_conditions(actions["approve"])
     actions["answer"].add_argument("text", metavar="TEXT")
     actions["answer"].add_argument("--no-wait", action="store_true")
+    actions["show"].add_argument(
+        "--look-up-hosts",
+        action="store_true",
+        help="ask the name server which of its hosts exist; whoever runs their domains sees that",
+    )
     actions["reject"].add_argument("--reason", required=True)
     revising = actions["revise"]
     for option, about in (
@@ -143,7 +148,11 @@ def list_plans(context: Context) -> None:
 
 
 def show(context: Context) -> None:
-    plan = context.client().get(_plan_path(context))
+    client = context.client()
+    plan = client.get(_plan_path(context))
+    if context.arguments.look_up_hosts:
+        hosts = client.post(f"{_plan_path(context)}/hosts", {})["items"]
+        plan_pages.add_hosts(plan, hosts)
     context.console.print_result(plan, *plan_pages.render_page(plan))
 
 

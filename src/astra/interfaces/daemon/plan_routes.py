@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from fastapi import Body, FastAPI, Query, Request
 
+from astra.adapters.host_names import HostNames
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon.models import ApprovalDetails, Page
 from astra.interfaces.daemon.tool_routes import run_tool
@@ -12,11 +13,13 @@ from astra.interfaces.daemon.work_models import (
     GrantChanged,
     GrantContent,
     GrantPage,
+    HostsLookedUp,
     MessageShown,
     PlanBrief,
     PlanDrafted,
     PlanShown,
 )
+from astra.plans.host_lookup import HostLookup
 from astra.trusted.door.requests import LARGEST_PAGE, Cursor, Limit, Off, caller
 from astra.trusted.kernel import paging
 from astra.trusted.policy.authority import Signed
@@ -31,6 +34,7 @@ SeenStep = Annotated[int | None, Body(embed=True, description="that was seen wai
 def add(app: FastAPI, runtime: Runtime) -> None:
     _add_draft_routes(app, runtime)
     _add_decision_routes(app, runtime)
+    _add_host_routes(app, runtime)
     _add_hold_routes(app, runtime)
     _add_signed_routes(app, runtime)
     _add_message_routes(app, runtime)
@@ -116,6 +120,16 @@ def _add_decision_routes(app: FastAPI, runtime: Runtime) -> None:
         actor = caller(request)
         runtime.planning.plans.revise(identifier, edits, actor=actor, seen=plan_hash)
         return runtime.planning.views.show_plan(identifier)
+
+
+def _add_host_routes(app: FastAPI, runtime: Runtime) -> None:
+    names = HostNames()
+
+    @app.post("/api/agents/{identifier}/hosts", response_model=HostsLookedUp)
+    def look_up_hosts(request: Request, identifier: str) -> Document:
+        """Ask the name server which hosts of a plan exist; it sees the names."""
+        lookup = HostLookup(register=runtime.planning.register, resolve=names.resolve)
+        return {"items": lookup.look_up(identifier, actor=caller(request))}
 
 
 def _add_hold_routes(app: FastAPI, runtime: Runtime) -> None:

@@ -33,6 +33,15 @@ class PlanShown(plans.Shown):
     pass
 
 
+class HostLookedUp(Shape):
+    value: str = Field(description="the grant, as the plan asks for it")
+    outcome: str = Field(description="whether the name exists, or why that is not known")
+
+
+class HostsLookedUp(Shape):
+    items: list[HostLookedUp]
+
+
 class PlanDrafted(plans.Drafted):
     pass
 

@@ -55,6 +55,16 @@ def _describe_merge(data: Data) -> str:
     return f"merged: {one_line(str(data.get('target_branch', 'the branch')), 60)} is at {commit}"
 
 
+def _describe_live_changes(data: Data) -> str:
+    parts = [
+        f"{_count(len(data[name]), 'change')} {outcome}"
+        for name, outcome in (("taken_out", "out of service"), ("restored", "in service again"))
+        if data.get(name)
+    ]
+    release = one_line(str(data.get("release", "")), 60)
+    return f"{release} is live: {' and '.join(parts) or 'no change went out or came back'}"
+
+
 def _describe_failure(data: Data) -> str:
     stage = f" ({one_line(str(data['stage']), 40)})" if data.get("stage") else ""
     return f"the release {data.get('release', '')} failed{stage}{_why(data)}"
@@ -193,6 +203,10 @@ SAYINGS: Mapping[str, Callable[[Data], str]] = {
     "code_modification_executed": _describe_merge,
     "code_modification_rejected": lambda data: f"the change was rejected{_why(data)}",
     "code_modification_rolled_back": lambda data: f"the change was taken back{_why(data)}",
+    "change_restored": lambda data: (
+        f"the change serves again: {data.get('release', 'a release')} has it"
+    ),
+    "live_changes_recorded": _describe_live_changes,
     "change_returned": lambda data: f"the change went back to the agent{_why(data)}",
     "approval_requested": lambda data: f"WAITS for a signature: {data.get('summary', '')}",
     "approval_granted": lambda data: (

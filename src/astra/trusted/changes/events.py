@@ -15,6 +15,7 @@ from astra.trusted.changes.model import (
     REBASED,
     REJECTED,
     RENEWED,
+    RESTORED,
     RETURNED,
     REVISION_REQUESTED,
     ROLLED_BACK,
@@ -145,8 +146,16 @@ def executed(change: Change) -> Event:
 
 
 def rolled_back(change: Change, reason: str, *, actor: str) -> Event:
+    """Say that what a change brought serves no more; it may happen again after a restoration."""
     data = {"reason": reason, "diff": change.facts["diff"]}
-    return _make_event(change, ROLLED_BACK, data, actor=actor, key=f"rolled-back:{change.id}")
+    key = _make_service_key(change, "rolled-back")
+    return _make_event(change, ROLLED_BACK, data, actor=actor, key=key)
+
+
+def restored(change: Change, release: str, *, actor: str) -> Event:
+    """Say that a release puts what a change brought into service again."""
+    key = _make_service_key(change, "restored")
+    return _make_event(change, RESTORED, {"release": release}, actor=actor, key=key)
 
 
 def _make_event(
@@ -176,3 +185,9 @@ def _make_event(
 
 def _make_round_key(change: Change, what: str) -> str:
     return f"change:{change.id}:{change.round}:{what}"
+
+
+def _make_service_key(change: Change, what: str) -> str:
+    """Give a key for each time that a change leaves service or comes back; the first is short."""
+    times = f":{change.times_restored}" if change.times_restored else ""
+    return f"{what}:{change.id}{times}"

@@ -198,6 +198,11 @@ class Merges:
         change = self.bench.book.get(identifier)
         self.bench.append(change, events.rolled_back(change, reason, actor=actor))
 
+    def restore(self, identifier: str, release: str, *, actor: str) -> None:
+        """Record that what a change brought serves again; the deployment put it there."""
+        change = self.bench.book.get(identifier)
+        self.bench.append(change, events.restored(change, release, actor=actor))
+
     def _has_current_rules(self, change: Change) -> bool:
         rules = self.bench.rules_digest()
         return change.facts.get("rules", rules) == rules

@@ -30,6 +30,7 @@ RENEWED, SUPERSEDED, WITHDRAWN = (
     "change_withdrawn",
 )
 RETURNED = "change_returned"
+RESTORED = "change_restored"
 KIND = "change"
 
 _TASK_MARK = re.compile(r" \(node_[0-9a-f]+\)\Z")
@@ -50,6 +51,8 @@ class State(StrEnum):
 
 
 _OF_APPROVAL = frozenset({desk.GRANTED, desk.REJECTED, desk.EXPIRED, desk.STALE, desk.USED})
+MERGED = frozenset({State.EXECUTED, State.ROLLED_BACK})
+"""The target's branch moved to it, whatever serves now."""
 OPEN = frozenset({State.GATHERING, State.AWAITING, State.GRANTED, State.APPROVED})
 _UNDECIDED = frozenset({State.GATHERING, State.AWAITING})
 _AT_REST = _UNDECIDED | {State.TESTS_FAILED}
@@ -91,6 +94,7 @@ TRANSITIONS: dict[str, Transition] = {
     WITHDRAWN: Transition(_REPLACEABLE, State.REJECTED),
     REJECTED: Transition(_REPLACEABLE | {State.REJECTED}, State.REJECTED),
     ROLLED_BACK: Transition(frozenset({State.EXECUTED}), State.ROLLED_BACK),
+    RESTORED: Transition(frozenset({State.ROLLED_BACK}), State.EXECUTED),
 }
 
 
@@ -129,6 +133,8 @@ class Change:
     reason: str = ""
     conflict: dict[str, Any] | None = None
     superseded_by: str | None = None
+    times_restored: int = 0
+    """How often it went into service again after it had been taken back."""
     closed: bool = False
     """Whether its end is in the record of the code family, and its task is over."""
 
@@ -298,6 +304,10 @@ def _apply_execution(change: Change, _record: Record) -> Change:
     return replace(change, closed=True)
 
 
+def _apply_restoration(change: Change, _record: Record) -> Change:
+    return replace(change, times_restored=change.times_restored + 1)
+
+
 _EFFECTS = {
     SCANNED: _apply_scan,
     TESTS_STARTED: _apply_tests_started,
@@ -319,4 +329,5 @@ _EFFECTS = {
     WITHDRAWN: _apply_rejection,
     SUPERSEDED: _apply_supersession,
     EXECUTED: _apply_execution,
+    RESTORED: _apply_restoration,
 }

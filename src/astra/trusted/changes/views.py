@@ -45,6 +45,7 @@ _COUNTED = {
     model.TESTS_FAILED: "failed_tests",
     model.TESTS_PASSED: "passed_tests",
     model.ROLLED_BACK: "rollbacks",
+    model.RESTORED: "restorations",
 }
 
 

@@ -179,6 +179,7 @@ RULES: dict[str, Rule] = {
     "POST /api/agents/{identifier}/approve": DECIDE,
     "POST /api/agents/{identifier}/reject": DECIDE,
     "POST /api/agents/{identifier}/revise": DECIDE,
+    "POST /api/agents/{identifier}/hosts": DECIDE,
     "POST /api/agents/{identifier}/pause": DECIDE,
     "POST /api/agents/{identifier}/abort": DECIDE,
     "POST /api/agents/{identifier}/skip": DECIDE,
