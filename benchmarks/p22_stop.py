@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from astra.trusted.door.capacity import SIZES, PoolName
+
 from astra.trusted.policy.caps import BOXES_AT_ONCE
 from astra.trusted.sandbox import boxes
 from measuring import at_most, folder, is_quick, report, seconds

@@ -21,6 +21,7 @@ from astra.trusted.file_ledger.offline import find_staying
 from astra.trusted.files.data_root import DataRoot
 from astra.trusted.kernel.clock import Clock
 from astra.trusted.kernel.errors import AstraError, BadInput, Conflict, LedgerDamaged
+from astra.trusted.kernel.private_files import sync_folder
 from astra.trusted.ledger import remainder
 from astra.trusted.ledger.record import Event, Record
 from astra.trusted.ledger.remainder import ARCHIVED, Month
@@ -215,4 +216,4 @@ def _copy_month(chain: Path, month: Month) -> None:
 def _leave_remainder(chain: Path, plan: MonthPlan) -> None:
     archived.write_file(chain / archived.remainder_name(plan.month.month), [plan.remainder])
     (chain / plan.month.file_name).unlink()
-    segments.sync_folder(chain)
+    sync_folder(chain)

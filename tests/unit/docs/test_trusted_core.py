@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[3]
 CORE = ROOT / "src" / "astra" / "trusted"
 PAGE = (ROOT / "docs" / "explanation" / "trusted-core.md").read_text()
-LIBRARIES = {"cryptography", "fido2", "pydantic", "starlette", "fastapi"}
+LIBRARIES = {"cryptography", "fido2", "pydantic", "starlette"}
 
 
 def test_every_folder_of_the_core_has_its_promise() -> None:
