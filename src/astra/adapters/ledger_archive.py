@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from astra.trusted.file_ledger import FileLedger, archived, segments
+from astra.trusted.file_ledger import archived, segments
 from astra.trusted.file_ledger.check import check_files
 from astra.trusted.file_ledger.indexed import IndexedLedger
+from astra.trusted.file_ledger.ledger import FileLedger
 from astra.trusted.file_ledger.offline import find_staying
 from astra.trusted.files.data_root import DataRoot
 from astra.trusted.kernel.clock import Clock

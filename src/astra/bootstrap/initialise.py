@@ -28,7 +28,7 @@ from astra.adoption.corrections import NO_CORRECTIONS, Corrections
 from astra.adoption.detected import NOTHING, Detected
 from astra.adoption.detecting import detect
 from astra.bootstrap import PROJECTIONS
-from astra.trusted.file_ledger import FileLedger
+from astra.trusted.file_ledger.ledger import FileLedger
 from astra.trusted.file_ledger.reserve import Reserve
 from astra.trusted.files import operators_key
 from astra.trusted.files.data_root import DataRoot

@@ -26,8 +26,8 @@ from astra.testing_plans import MemoryPlanFiles
 from astra.trusted.approvals.desk import Desk
 from astra.trusted.changes.model import State
 from astra.trusted.changes.views import Book
-from astra.trusted.file_ledger import FileLedger
 from astra.trusted.file_ledger.check import check_files, check_folds
+from astra.trusted.file_ledger.ledger import FileLedger
 from astra.trusted.ledger import chain, formats, views
 from astra.trusted.ledger.record import Event
 from astra.trusted.policy import authority, flags

@@ -24,10 +24,11 @@ import psycopg
 from astra.adapters.postgres_ledger import connecting, schema
 from astra.adapters.postgres_ledger.chain_table import CHANNEL, ChainTable, HeadLost
 from astra.adapters.postgres_ledger.connecting import Connection, connect, describe_address
-from astra.trusted.file_ledger import LedgerPlaces, segments
+from astra.trusted.file_ledger import segments
 from astra.trusted.file_ledger.check import check_files
 from astra.trusted.file_ledger.moved import MARKER, ChainPlace, read_place
 from astra.trusted.file_ledger.owner_lock import OwnerLock
+from astra.trusted.file_ledger.places import LedgerPlaces
 from astra.trusted.file_ledger.stored import ChainFiles
 from astra.trusted.files.data_root import DataRoot
 from astra.trusted.kernel.errors import Conflict, LedgerDamaged, LedgerUnavailable

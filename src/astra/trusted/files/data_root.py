@@ -8,8 +8,9 @@ import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
-from astra.trusted.file_ledger import LedgerPlaces, segments
+from astra.trusted.file_ledger import segments
 from astra.trusted.file_ledger.moved import read_place
+from astra.trusted.file_ledger.places import LedgerPlaces
 from astra.trusted.kernel.errors import LedgerDamaged, NotFound
 from astra.trusted.kernel.private_files import write_private
 from astra.trusted.kernel.signatures import KeyPair
