@@ -70,7 +70,7 @@ from astra.trusted.policy.gate import Gate, Surroundings
 from astra.trusted.policy.grants import GrantPlaces
 from astra.trusted.policy.protected import protected_places
 from astra.trusted.settings.configuration import Budgets
-from astra.trusted.settings.environment import FLAGS
+from astra.trusted.settings.flag_names import FLAGS
 
 
 class SetClock:

@@ -14,13 +14,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from astra.trusted.file_ledger import FileLedger, archived, segments
+from astra.trusted.file_ledger import archived, segments
 from astra.trusted.file_ledger.check import check_files
 from astra.trusted.file_ledger.indexed import IndexedLedger
+from astra.trusted.file_ledger.ledger import FileLedger
 from astra.trusted.file_ledger.offline import find_staying
 from astra.trusted.files.data_root import DataRoot
 from astra.trusted.kernel.clock import Clock
 from astra.trusted.kernel.errors import AstraError, BadInput, Conflict, LedgerDamaged
+from astra.trusted.kernel.private_files import sync_folder
 from astra.trusted.ledger import remainder
 from astra.trusted.ledger.record import Event, Record
 from astra.trusted.ledger.remainder import ARCHIVED, Month
@@ -215,4 +217,4 @@ def _copy_month(chain: Path, month: Month) -> None:
 def _leave_remainder(chain: Path, plan: MonthPlan) -> None:
     archived.write_file(chain / archived.remainder_name(plan.month.month), [plan.remainder])
     (chain / plan.month.file_name).unlink()
-    segments.sync_folder(chain)
+    sync_folder(chain)

@@ -22,6 +22,7 @@ from astra.goals.graph import Graph
 from astra.goals.model import Goal, Usage, read_request
 from astra.goals.planner import NoPlan, Situation, plan_goal
 from astra.goals.states import State, refuse_unless_legal
+from astra.operations.caps import WAITING_GOALS
 from astra.trusted.approvals import desk as approvals
 from astra.trusted.approvals.desk import Approval, Desk
 from astra.trusted.kernel import canonical
@@ -31,7 +32,6 @@ from astra.trusted.kernel.text import one_line, quote_text
 from astra.trusted.ledger.record import Event, Record
 from astra.trusted.policy import authority
 from astra.trusted.policy.authority import Signed
-from astra.trusted.policy.caps import WAITING_GOALS
 
 AGENT, OPERATOR = "agent", "operator"
 """Who proposed a goal: the operator where its record is signed, else an agent."""

@@ -40,7 +40,8 @@ from astra.trusted.changes.model import Change, State
 from astra.trusted.changes.views import Book
 from astra.trusted.kernel.clock import format_time, parse_time
 from astra.trusted.kernel.text import one_line, quote_text
-from astra.trusted.policy import cosigning, enlisting
+from astra.trusted.policy import cosigning
+from astra.trusted.policy.rounds import list_waiting_rounds
 
 MOST_CHANGES = MOST_GOALS = 100
 _REMEMBERED = timedelta(days=7)
@@ -111,7 +112,7 @@ class Inbox:
 
     def list_items(self) -> list[InboxItem]:
         """Give everything that waits: what is wrong, requests that end first, then the rest."""
-        rounds = enlisting.list_waiting_rounds(self.desk.ledger, now=self.desk.clock.now())
+        rounds = list_waiting_rounds(self.desk.ledger, now=self.desk.clock.now())
         waits = {str(item["content"].get("approval", "")): item["words"] for item in rounds}
         requests = [
             self._from_approval(approval, waits.get(approval.id, ""))

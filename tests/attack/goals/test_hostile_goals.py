@@ -11,6 +11,7 @@ from astra.goals.door import GoalDoor
 from astra.goals.graph import read_graph
 from astra.goals.method_files import combine, read_methods
 from astra.goals.ports import TaskRun
+from astra.operations.caps import WAITING_GOALS
 from astra.testing import CounterInMemory
 from astra.tools.goals import TOOLS
 from astra.trusted.kernel.errors import (
@@ -25,7 +26,6 @@ from astra.trusted.kernel.signatures import KeyPair
 from astra.trusted.ledger.record import Event
 from astra.trusted.policy.authority import Signed, is_signed_by_operator
 from astra.trusted.policy.call import Role
-from astra.trusted.policy.caps import WAITING_GOALS
 from goals_in_memory import STORY, GoalsInMemory
 
 METHOD = """

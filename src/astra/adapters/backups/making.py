@@ -41,7 +41,8 @@ from astra.adapters.backups.manifest import Entry, Manifest
 from astra.adapters.backups.reading import FULL
 from astra.adapters.backups.secrecy import NOT_ENCRYPTED, Secrecy
 from astra.adapters.release_folders import DiskFull
-from astra.trusted.file_ledger import LedgerPlaces, archived, checkpoints, segments
+from astra.trusted.file_ledger import archived, checkpoints, segments
+from astra.trusted.file_ledger.places import LedgerPlaces
 from astra.trusted.file_ledger.stored import ChainFiles
 from astra.trusted.files.data_root import DataRoot
 from astra.trusted.git.git_command import GitCommand, run_git

@@ -202,7 +202,8 @@ def _build_index_ahead(context: Context) -> int:
     """Build the index of this version; the daemon that serves is not asked and not disturbed."""
     from astra.adapters.chains import find_chain
     from astra.bootstrap import PROJECTIONS
-    from astra.trusted.file_ledger import LedgerPlaces, ahead
+    from astra.trusted.file_ledger import ahead
+    from astra.trusted.file_ledger.places import LedgerPlaces
     from astra.trusted.files.data_root import DataRoot
 
     root = DataRoot(context.settings.data_root)
