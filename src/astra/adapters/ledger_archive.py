@@ -55,14 +55,17 @@ class MonthPlan:
     """The compressed file that stays."""
     digest: str
 
+    @property
+    def saved(self) -> int:
+        return self.month.size - len(self.remainder)
+
     def as_dict(self) -> dict[str, Any]:
-        saved = self.month.size - len(self.remainder)
         return {
             "month": self.month.month,
             "records": self.month.last - self.month.first + 1,
             "bytes": self.month.size,
             "stays": len(self.remainder),
-            "saved": saved,
+            "saved": self.saved,
         }
 
 
@@ -90,10 +93,11 @@ class LedgerArchive:
                 next_step="astra ledger verify; nothing was archived",
             )
         stays = _telemetry_leaves if order.thin else find_staying(self.ledger)
-        months = tuple(
+        plans = (
             _plan_month(self._chain, segment, folder, stays)
             for segment in self._list_finished(order.before)
         )
+        months = tuple(plan for plan in plans if plan.saved > 0)
         new_names = {plan.month.month for plan in months}
         earlier = [entry for entry in self._read_earlier() if entry["month"] not in new_names]
         new = [remainder.describe_month(plan.month, plan.digest) for plan in months]
@@ -105,7 +109,8 @@ class LedgerArchive:
         plan = self.plan(order)
         if not plan.months:
             raise Conflict(
-                f"no finished month before {order.before} is here", next_step="astra ledger verify"
+                f"no finished month before {order.before} is here that would save anything",
+                next_step="astra ledger verify",
             )
         event = Event(type=ARCHIVED, actor="operator", data=plan.content, subject=SUBJECT)
         event = authority.signed_event(self.ledger, event, signed, now=self.clock.now())
