@@ -229,8 +229,8 @@ def _copy_month(chain: Path, month: Month) -> None:
         raise AstraError(
             f"{month.file_name} could not be copied to {month.folder}: {error.strerror}",
             code="archive_failed",
-            next_step="let the daemon's user write there, or name another folder; the chain is as"
-            " it was",
+            next_step="let the daemon's user write there (of a systemd unit: ReadWritePaths= in a"
+            " drop-in), or name another folder; the chain is as it was",
         ) from None
     if digest != month.sha256:
         raise Conflict(
