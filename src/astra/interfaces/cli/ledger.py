@@ -129,7 +129,7 @@ def verify(context: Context) -> int:
         "head": report.head,
         "problems": problems,
         "witness": {"address": checked.address, "compared": checked.compared},
-        "archived": _list_archived(report),
+        "archived": _list_archived(report, context.arguments.archive),
     }
     paint = context.console.paint
     lines = [f"{paint('ok', 'green')}: {report.records} records, head {report.head}"]
@@ -147,13 +147,13 @@ def verify(context: Context) -> int:
     return 0 if report.ok else 1
 
 
-def _list_archived(report: Any) -> list[dict[str, Any]]:
+def _list_archived(report: Any, archive: str) -> list[dict[str, Any]]:
     return [
         {
             "month": month.month,
             "first": month.first,
             "last": month.last,
-            "folder": month.folder,
+            "folder": archive or month.folder,
             "read": month not in report.by_digest,
         }
         for month in (*report.from_archive, *report.by_digest)

@@ -2,7 +2,6 @@
 
 import argparse
 import contextlib
-import http.client
 import json
 import sys
 from pathlib import Path
@@ -241,11 +240,13 @@ def _await_draft(context: Context, plan: dict[str, Any]) -> None:
 
 def _next_look(context: Context, identifier: str) -> dict[str, Any]:
     """Look at a plan when something was recorded about it: each look is a record itself."""
+    from http.client import HTTPException
+
     client = context.client()
     head = client.get("/api/ledger/head")["sequence"]
     plan = client.get(f"/api/agents/{identifier}")
     if _is_pending(plan):
-        with contextlib.suppress(OSError, http.client.HTTPException):  # the daemon left
+        with contextlib.suppress(OSError, HTTPException):  # the daemon left
             next(
                 (record for record in client.events(head) if record["subject"] == identifier), None
             )
