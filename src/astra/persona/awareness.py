@@ -172,7 +172,7 @@ def _jobs_set_aside(record: Record) -> str:
 
 
 def _describe_deployment(record: Record) -> str:
-    return f"release {record.data['release']} is deployed and stayed healthy"
+    return f"release {record.data['release']} was deployed and stayed healthy"
 
 
 def _not_deployed(record: Record) -> str:
@@ -195,7 +195,7 @@ def _rollback_failed(record: Record) -> str:
 
 
 def _not_serving(record: Record) -> str:
-    return f"release {record.data['release']} cannot be started: {_read_reason(record)}"
+    return f"release {record.data['release']} could not be started: {_read_reason(record)}"
 
 
 def _serving_again(record: Record) -> str:
@@ -217,7 +217,7 @@ def _describe_evidence(record: Record) -> str:
 
 
 def _describe_merge(record: Record) -> str:
-    return f"{record.subject} was approved and is on {record.data['target_branch']} now"
+    return f"{record.subject} was approved and merged into {record.data['target_branch']}"
 
 
 def _out_of_service(record: Record) -> str:
