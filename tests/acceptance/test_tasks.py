@@ -44,6 +44,8 @@ def test_every_door_shows_the_same_tasks(astra: Astra) -> None:
     assert kinds["schedule"] == ("FIRING", "succeeded", True)
     assert kinds["change"] == ("CODE_MODIFY", "", False)
     assert kinds["goal"] == ("RESEARCH", "succeeded", True)
+    titles = {task["source"]: task["title"] for task in tasks}
+    assert titles["change"] == "Change the code: “better”"
     pages: list[dict[str, Any]] = []
     cursor: tuple[str, ...] = ()
     while True:
@@ -53,6 +55,22 @@ def test_every_door_shows_the_same_tasks(astra: Astra) -> None:
             break
         cursor = ("--cursor", str(page["next"]))
     assert pages == tasks
+
+
+def test_a_list_that_its_options_leave_empty_says_so(astra: Astra) -> None:
+    make_one_of_each(astra)
+    astra.run("desires", "record", "learn to sail")
+    for words, lines in (
+        (("tasks", "list", "--outcome", "gone"), "no task fits these options"),
+        (("changes", "list", "--state", "rejected"), "no change fits these options"),
+        (("desires", "list", "--tag", "sea"), "no desire fits these options"),
+        (("schedules", "list", "--tier", "2"), "no schedule fits these options"),
+        (("plans", "list", "--state", "running"), "no plan fits these options"),
+        (("plans", "list"), "there are no plans"),
+        (("beliefs", "list", "--scope", "nowhere"), "no belief fits these options"),
+        (("ledger", "tail", "--type", "restored"), "no record is of the type restored"),
+    ):
+        assert astra.run(*words).stdout.strip() == lines, words
 
 
 def test_a_task_that_failed_is_the_last_failed_at_every_door(astra: Astra) -> None:

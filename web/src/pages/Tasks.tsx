@@ -75,7 +75,7 @@ function Row({ task }: { task: Task }) {
           <Time at={task.created_at} />
           {task.finished_at && (
             <>
-              , over <Time at={task.finished_at} />
+              , ended <Time at={task.finished_at} />
             </>
           )}
         </span>

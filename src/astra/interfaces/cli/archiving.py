@@ -46,11 +46,11 @@ def archive(context: Context) -> None:
         context.console.note(line)
     context.console.confirm(f"Move these months to {order['to']}?", yes=arguments.yes)
     authority = sign_action(context, ARCHIVED, plan["content"])
-    moved = client.post("/api/ledger/archive", {**order, "authority": authority})
+    outcome = client.post("/api/ledger/archive", {**order, "authority": authority})
     context.console.print_result(
-        {**moved, "moved": True},
-        f"record {moved['sequence']}: {len(moved['months'])} months are in {order['to']};"
-        f" {_show_size(moved['saved'])} saved",
+        {**outcome, "moved": True},
+        f"record {outcome['sequence']}: {len(outcome['months'])} months are in {order['to']};"
+        f" {_show_size(outcome['saved'])} saved",
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from astra.interfaces.cli.approvals import approve_own_request
 from astra.interfaces.cli.client import ReportedError
 from astra.interfaces.cli.main import Context
+from astra.interfaces.cli.tables import explain_empty
 from astra.trusted.kernel.errors import NeedsApproval
 from astra.trusted.kernel.text import one_line, printable
 
@@ -77,7 +78,9 @@ def list_desires(context: Context) -> None:
     lines = [_render_desire(desire) for desire in page["items"]]
     if page["next"]:
         lines.append(f"… next page: --cursor {page['next']}")
-    context.console.print_result(page, *(lines or ["nothing is wanted"]))
+    filters = (arguments.min_strength, arguments.tag, arguments.search, arguments.cursor)
+    empty = explain_empty("nothing is wanted", "no desire fits", filters)
+    context.console.print_result(page, *(lines or [empty]))
 
 
 def show(context: Context) -> None:

@@ -21,7 +21,9 @@ _SPAN = re.compile(r"([1-9][0-9]{0,2})([hd])")
 
 def configure(parser: argparse.ArgumentParser, _command: str) -> None:
     actions = parser.add_subparsers(metavar="ACTION", required=True)
-    listing = actions.add_parser("list", help="what may be called without asking you each time")
+    listing = actions.add_parser(
+        "list", help="what may be called or merged without asking you each time"
+    )
     listing.add_argument("--all", action="store_true", help="also what is over")
     listing.set_defaults(run=list_permissions)
     adding = actions.add_parser("add", help="sign one; asks for the passphrase")

@@ -6,7 +6,7 @@ from typing import Any
 
 from astra.interfaces.cli.approvals import fetch_approvals
 from astra.interfaces.cli.main import Context
-from astra.interfaces.cli.tables import render_table
+from astra.interfaces.cli.tables import explain_empty, render_table
 from astra.interfaces.cli.times import show_time
 from astra.trusted.kernel.errors import BadInput, NeedsApproval, Refused
 from astra.trusted.kernel.text import one_line, printable
@@ -142,13 +142,12 @@ def list_schedules(context: Context) -> None:
     ]
     titles = ("schedule", "tier", "state", "next", "cron", "tool", "name")
     lines = render_table(context.console, titles, rows)
-    is_filtered = any((arguments.state, arguments.tool, arguments.text, arguments.cursor))
-    is_filtered = is_filtered or arguments.tier is not None
-    nothing = "no schedule fits; without options all are listed" if is_filtered else _NONE
-    context.console.print_result(page, *(lines or [nothing]))
-
-
-_NONE = "there are no schedules"
+    filters = (
+        *(arguments.state, arguments.tier, arguments.tool, arguments.text),
+        arguments.cursor,
+    )
+    empty = explain_empty("there are no schedules", "no schedule fits", filters)
+    context.console.print_result(page, *(lines or [empty]))
 
 
 def show(context: Context) -> None:

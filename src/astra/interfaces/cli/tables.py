@@ -3,7 +3,7 @@
 In a pipe there is no header and nothing is cut, so that what reads it gets every row whole.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from astra.trusted.kernel.text import one_line
@@ -50,6 +50,18 @@ def render_table(
     if not screen.is_terminal or not rows:
         return drawn
     return [screen.paint(_join_cells(header, widths), "dim"), *drawn]
+
+
+def explain_empty(nothing: str, none_fits: str, filters: Iterable[object]) -> str:
+    """Say why a list is empty: nothing is there, or nothing fits what was asked for.
+
+    >>> explain_empty("there are no plans", "no plan fits", [None, False])
+    'there are no plans'
+    >>> explain_empty("there are no plans", "no plan fits", ["paused"])
+    'no plan fits these options'
+    """
+    is_filtered = any(value is not None and value is not False for value in filters)
+    return f"{none_fits} these options" if is_filtered else nothing
 
 
 def _room_for_last(width: int, widths: list[int]) -> int:
