@@ -185,7 +185,12 @@ class AfterChanges:
         """
         ledger = self.changes.bench.ledger
         live = views.live_release(ledger)
-        data: dict[str, Any] = {"release": release, "taken_out": [], "restored": []}
+        data: dict[str, Any] = {
+            "release": release,
+            "due_for": release,
+            "taken_out": [],
+            "restored": [],
+        }
         if live is not None:
             identifiers = list(find_moved(live.id))
             data["release"] = live.id

@@ -96,7 +96,9 @@ def list_moved_changes(ledger: Ledger, live: str) -> list[str]:
 
 
 def _service_recorded(record: Record) -> Iterator[Statement]:
-    yield rows.delete_step(record.data["release"], SERVICE_STEP)
+    """Take the step away that this came from, and the one for the release that was looked at."""
+    for release in {record.data["release"], record.data["due_for"]}:
+        yield rows.delete_step(release, SERVICE_STEP)
 
 
 def _rollback_recorded(record: Record) -> Iterator[Statement]:

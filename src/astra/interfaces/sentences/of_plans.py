@@ -18,6 +18,10 @@ def _format_reason(data: Data) -> str:
     return f": {reasons}" if reasons else ""
 
 
+def _list_hosts(data: Data) -> str:
+    return one_line(", ".join(map(str, data.get("hosts", []))), 160)
+
+
 def _describe_draft(data: Data) -> str:
     goals = data.get("plan", {}).get("goals") or [""]
     size = f"{data.get('checkpoint_count', '?')} checkpoints"
@@ -68,6 +72,7 @@ SAYINGS: Mapping[str, Callable[[Data], str]] = {
         f"the description was not clear; asked back: {_quote_text(' '.join(data['questions']))}"
     ),
     "agent_plan_answered": lambda data: f"answered: {_quote_text(data['answer'])}",
+    "agent_hosts_looked_up": lambda data: f"the name server was asked about {_list_hosts(data)}",
     "agent_plan_drafting_retried": lambda data: f"no plan yet{_format_reason(data)}",
     "agent_plan_failed": lambda data: f"no plan came of it{_format_reason(data)}",
     "agent_plan_drafted": _describe_draft,

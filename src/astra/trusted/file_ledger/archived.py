@@ -54,14 +54,14 @@ def open_archived(path: Path, archive: Path | None = None) -> BinaryIO:
 
 def find_whole_file(chain: Path, name: str) -> Path:
     """Name the file with all of a finished month: here or in the archive, else what is left."""
-    here, left = chain / f"{name}.ndjson.gz", chain / remainder_name(name)
-    if here.exists() or not left.exists():
-        return here
+    whole_path, remainder_path = chain / f"{name}.ndjson.gz", chain / remainder_name(name)
+    if whole_path.exists() or not remainder_path.exists():
+        return whole_path
     try:
-        open_archived(left).close()
+        open_archived(remainder_path).close()
     except LedgerArchived:
-        return left
-    month = read_month(left)
+        return remainder_path
+    month = read_month(remainder_path)
     return Path(month.folder) / month.file_name
 
 

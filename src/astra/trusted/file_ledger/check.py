@@ -68,11 +68,11 @@ def _check_archived(chain: ChainFiles, report: Report) -> Report:
     except (AstraError, OSError) as error:
         problem = Problem("archive", 1, f"archived months cannot be checked: {error}")
         return replace(report, problems=[*report.problems, problem])
-    unread = {month.month for month in report.by_digest}
-    read = [entry for entry in remainders if entry[0].month not in unread]
+    unread_names = {month.month for month in report.by_digest}
+    read_months = [entry for entry in remainders if entry[0].month not in unread_names]
     problems = [
         Problem("archive", month.first, f"what is left of {month.month} is not what was signed")
-        for month, digest in read
+        for month, digest in read_months
         if not is_vouched_for(record, month, digest)
     ]
     if not is_signed:
@@ -86,7 +86,7 @@ def _check_archived(chain: ChainFiles, report: Report) -> Report:
     return replace(
         report,
         problems=[*report.problems, *problems],
-        from_archive=tuple(month for month, _ in read),
+        from_archive=tuple(month for month, _ in read_months),
     )
 
 

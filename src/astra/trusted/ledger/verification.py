@@ -346,8 +346,8 @@ def _find_misplaced(lines: list[_Line]) -> Iterator[Problem]:
     sequence_counts = Counter(line.sequence for line in lines)
     top = max(sequence_counts, default=0)
     covered = {n for line in lines if line.gap for n in range(line.first, line.sequence)}
-    here = sequence_counts.keys() | covered
-    for start, end in _group_runs([n for n in range(1, top) if n not in here]):
+    present = sequence_counts.keys() | covered
+    for start, end in _group_runs([n for n in range(1, top) if n not in present]):
         missing_label = f"record {start} is" if start == end else f"records {start} to {end} are"
         yield Problem("deleted", start, f"{missing_label} missing")
     for sequence, times in sequence_counts.items():
