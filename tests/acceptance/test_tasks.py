@@ -1,6 +1,7 @@
 """What a task is, asked at every door: of a change, of a goal's graph, and a firing."""
 
 import json
+import re
 from typing import Any
 
 from driver import Astra
@@ -71,6 +72,17 @@ def test_a_list_that_its_options_leave_empty_says_so(astra: Astra) -> None:
         (("ledger", "tail", "--type", "restored"), "no record is of the type restored"),
     ):
         assert astra.run(*words).stdout.strip() == lines, words
+
+
+def test_one_of_a_thing_is_shown_without_microseconds_and_escape_codes(astra: Astra) -> None:
+    subjects = make_one_of_each(astra)
+    desire = astra.json("desires", "record", "learn to \u202esail")["id"]
+    tasks = [task["id"] for task in astra.json("tasks", "list")["items"]]
+    shows = [("desires", desire), ("schedules", subjects["schedule"])]
+    for command, identifier in (*shows, *(("tasks", task) for task in tasks)):
+        text = astra.run(command, "show", identifier).stdout
+        assert re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ", text), text
+        assert not re.search(r"\d{6}Z|\.\d{6}|None|\u202e", text), text
 
 
 def test_a_task_that_failed_is_the_last_failed_at_every_door(astra: Astra) -> None:

@@ -84,12 +84,9 @@ def add_until(parser: argparse.ArgumentParser) -> None:
 def list_permissions(context: Context) -> None:
     items = [*_fetch_listed(context, "permissions"), *_fetch_listed(context, "merge-permissions")]
     lines = [_render_merge(item) if "paths" in item else _render(item) for item in items]
-    context.console.print_result({"items": items, "next": None}, *(lines or [_NONE]))
-
-
-_NONE = (
-    "no standing permission is in force; what reaches beyond your grants or changes code asks you"
-)
+    context.console.print_result(
+        {"items": items, "next": None}, *(lines or ["no standing permission is in force"])
+    )
 
 
 def _fetch_listed(context: Context, route: str) -> list[dict[str, Any]]:

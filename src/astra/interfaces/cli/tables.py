@@ -3,13 +3,17 @@
 In a pipe there is no header and nothing is cut, so that what reads it gets every row whole.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import Protocol
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
 
-from astra.trusted.kernel.text import one_line
+from astra.interfaces.cli.times import show_time
+from astra.trusted.kernel.text import one_line, printable
 
 _GAP = "  "
 _NARROWEST = 12
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 _STATE_COLOURS = {
     **dict.fromkeys(("active", "live", "executed", "completed", "settled", "passed"), "green"),
     **dict.fromkeys(
@@ -50,6 +54,28 @@ def render_table(
     if not screen.is_terminal or not rows:
         return drawn
     return [screen.paint(_join_cells(header, widths), "dim"), *drawn]
+
+
+def render_fields(document: Mapping[str, Any]) -> list[str]:
+    """Give a line for each member that says something, as the command line says such things.
+
+    >>> render_fields({"goal": None, "made_at": "2026-03-01T11:59:00.123456Z", "part": 0.51234})
+    ['  made at  2026-03-01 11:59:00Z', '  part     0.51']
+    """
+    fields = {name: value for name, value in document.items() if value not in (None, "", [])}
+    width = max(map(len, fields), default=0)
+    return [
+        f"  {name.replace('_', ' '):{width}}  {_render_value(value)}"
+        for name, value in fields.items()
+    ]
+
+
+def _render_value(value: object) -> str:
+    if isinstance(value, str):
+        return show_time(value) if _TIME.fullmatch(value) else printable(value)
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    return printable(json.dumps(value, ensure_ascii=False))
 
 
 def explain_empty(nothing: str, none_fits: str, filters: Iterable[object]) -> str:

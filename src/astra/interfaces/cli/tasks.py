@@ -5,7 +5,7 @@ from typing import Any
 
 from astra.interfaces.cli import approvals
 from astra.interfaces.cli.main import Context
-from astra.interfaces.cli.tables import explain_empty, render_table
+from astra.interfaces.cli.tables import explain_empty, render_fields, render_table
 from astra.trusted.kernel.errors import Conflict, NeedsApproval
 from astra.trusted.kernel.text import one_line
 
@@ -45,8 +45,7 @@ def list_tasks(context: Context) -> None:
 
 def show(context: Context) -> None:
     task = _fetch_task(context)
-    lines = [f"{name:12} {value}" for name, value in task.items()]
-    context.console.print_result(task, *lines)
+    context.console.print_result(task, *render_fields(task))
 
 
 def enable(context: Context) -> None:
