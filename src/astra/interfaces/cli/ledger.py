@@ -88,7 +88,9 @@ def show_tail(context: Context) -> None:
     client = context.client()
     page = client.get("/api/ledger", last=arguments.count, type=arguments.type)
     if not arguments.follow:
-        context.console.print_result(page, *map(render_record, page["items"]))
+        lines = [render_record(record) for record in page["items"]]
+        empty = f"no record is of the type {one_line(arguments.type, 60)}"
+        context.console.print_result(page, *(lines or [empty]))
         return
     for record in page["items"]:
         _print_one(context, record)

@@ -15,7 +15,7 @@ from astra.interfaces.cli.permissions import (
     fetch_merge_content,
     sign_merge_permission,
 )
-from astra.interfaces.cli.tables import render_table
+from astra.interfaces.cli.tables import explain_empty, render_table
 from astra.trusted.kernel.errors import BadInput
 from astra.trusted.kernel.text import printable
 
@@ -143,7 +143,9 @@ def list_plans(context: Context) -> None:
     lines = render_table(context.console, ("plan", "state", "done", "goal"), rows)
     if page["next"] is not None:
         lines.append(f"there are more: --cursor {page['next']}")
-    context.console.print_result(page, *(lines or ["there are no plans"]))
+    filters = (arguments.state, arguments.cursor)
+    empty = explain_empty("there are no plans", "no plan fits", filters)
+    context.console.print_result(page, *(lines or [empty]))
 
 
 def show(context: Context) -> None:

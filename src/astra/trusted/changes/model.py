@@ -8,7 +8,7 @@ and what was approved before counts no more.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
@@ -34,6 +34,15 @@ RESTORED = "change_restored"
 KIND = "change"
 
 _TASK_MARK = re.compile(r" \(node_[0-9a-f]+\)\Z")
+
+
+def read_purpose(about: Mapping[str, Any]) -> str:
+    """Give why a change was proposed, without the mark of the goal's task that proposed it.
+
+    >>> read_purpose({"reason": "greet kindly (node_0a1b)"})
+    'greet kindly'
+    """
+    return _TASK_MARK.sub("", str(about["reason"]))
 
 
 class State(StrEnum):
@@ -143,7 +152,7 @@ class Change:
     @property
     def purpose(self) -> str:
         """Give why it was proposed, without the mark of the goal's task that proposed it."""
-        return _TASK_MARK.sub("", str(self.about["reason"]))
+        return read_purpose(self.about)
 
     @property
     def commit(self) -> str:
