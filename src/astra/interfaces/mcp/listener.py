@@ -65,7 +65,7 @@ class McpListener:
             await asyncio.to_thread(importlib.import_module, "astra.interfaces.mcp.transports")
             from astra.interfaces.mcp.transports import open_transports
 
-            async with open_transports(self._runtime) as transports:
+            async with open_transports(self._runtime, self._activity.one_request) as transports:
                 self._transports.set_result(transports)
                 await self._leaving.wait()
         except Exception as error:  # whoever connects hears why they cannot be opened
