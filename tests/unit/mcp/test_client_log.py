@@ -15,9 +15,9 @@ from mcp_types import (
     SetLevelRequest,
     SetLevelRequestParams,
 )
+from tests.unit.mcp.test_tool_server import World, session, tool
 
 from astra.interfaces.mcp.session_server import SessionServer
-from tests.unit.mcp.test_tool_server import World, session, tool
 
 pytestmark = pytest.mark.anyio
 Heard = list[tuple[str, dict[str, Any]]]

@@ -16,6 +16,7 @@ from starlette.types import Receive, Scope, Send
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces import socket_path
 from astra.interfaces.daemon.activity import Activity
+from astra.interfaces.mcp.first_answers import Standing, from_row, write_standing
 
 if TYPE_CHECKING:
     from astra.interfaces.mcp.transports import McpTransports
@@ -74,3 +75,12 @@ class McpListener:
             failed, self._transports = self._transports, asyncio.get_running_loop().create_future()
             self._holding = None  # the next connection tries again
             failed.set_exception(error)
+
+
+def leave_standing(runtime: Runtime) -> None:
+    """Write down how things stand when a daemon ends, for relays that come before the next one."""
+    from astra.interfaces.mcp.catalogue import list_rows
+
+    imported = tuple(map(from_row, list_rows(runtime.registry, imported=True)))
+    standing = Standing(flags=runtime.switches.read_states(), imported=imported)
+    write_standing(runtime.root.run, standing)

@@ -36,7 +36,6 @@ from astra import __version__
 from astra.interfaces.mcp import (
     call_tasks,
     client_log,
-    greetings,
     resource_handlers,
     signing,
     task_handlers,
@@ -47,7 +46,6 @@ from astra.interfaces.mcp.resource_handlers import Context
 from astra.interfaces.mcp.session import Session
 from astra.interfaces.mcp.tool_server import Report, ToolServer
 
-Remember = Callable[[str, dict[str, Any]], None]
 _INTRODUCTIONS = frozenset({"initialize", "server/discover"})
 
 
@@ -58,8 +56,6 @@ class SessionServer(Server[dict[str, Any]]):
         self,
         tools: ToolServer,
         session_of: Callable[[Context], Session],
-        *,
-        remember: Remember | None = None,
     ) -> None:
         super().__init__(
             "astra",
@@ -88,7 +84,6 @@ class SessionServer(Server[dict[str, Any]]):
         self.middleware[:] = [self._add_instructions]
         self._tools = tools
         self._session_of = session_of
-        self._remember = remember
 
     def create_initialization_options(
         self,
@@ -104,9 +99,6 @@ class SessionServer(Server[dict[str, Any]]):
         if ctx.method in _INTRODUCTIONS and isinstance(result, dict):
             session = self._session_of(ctx)
             result["instructions"] = await asyncio.to_thread(self._tools.introduce, session)
-        if self._remember and ctx.method in greetings.METHODS and isinstance(result, dict):
-            request = greetings.name_request(ctx.method, ctx.params, ctx.protocol_version)
-            self._remember(request, result)
         return result
 
     async def _list_tools(

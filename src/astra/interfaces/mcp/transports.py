@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces.mcp.call_tasks import CallTasks
-from astra.interfaces.mcp.greetings import Greetings
 from astra.interfaces.mcp.streamable import HttpSessions
 from astra.interfaces.mcp.tool_server import ToolServer
 from astra.interfaces.mcp.unix_socket import SocketSessions
@@ -39,7 +38,7 @@ async def open_transports(
     )
     public = runtime.settings.public_url
     http = HttpSessions(tools, dotted=dotted, origins=[public.origin] if public else [])
-    sockets = SocketSessions(tools, dotted=dotted, greetings=Greetings(runtime.root.run))
+    sockets = SocketSessions(tools, dotted=dotted)
     async with tools.open(), http.run():
         try:
             yield McpTransports(sockets=sockets, http=http)
