@@ -17,6 +17,7 @@ from astra.bootstrap.runtime import Runtime
 from astra.interfaces import socket_path
 from astra.interfaces.daemon.activity import Activity
 from astra.interfaces.mcp.first_answers import Standing, from_row, write_standing
+from astra.trusted.kernel.errors import AstraError
 
 if TYPE_CHECKING:
     from astra.interfaces.mcp.transports import McpTransports
@@ -81,6 +82,9 @@ def leave_standing(runtime: Runtime) -> None:
     """Write down how things stand when a daemon ends, for relays that come before the next one."""
     from astra.interfaces.mcp.catalogue import list_rows
 
-    imported = tuple(map(from_row, list_rows(runtime.registry, imported=True)))
-    standing = Standing(flags=runtime.switches.read_states(), imported=imported)
+    try:
+        imported = tuple(map(from_row, list_rows(runtime.registry, imported=True)))
+        standing = Standing(flags=runtime.switches.read_states(), imported=imported)
+    except AstraError:  # a ledger that cannot be read: the next session waits for its daemon
+        return
     write_standing(runtime.root.run, standing)
