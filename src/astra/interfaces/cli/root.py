@@ -10,7 +10,7 @@ from astra.interfaces.cli.main import Context
 from astra.interfaces.cli.times import show_time
 from astra.trusted.kernel.errors import AstraError
 from astra.trusted.kernel.text import one_line, printable
-from astra.trusted.settings.environment import OFF_UNSAFE
+from astra.trusted.settings.environment import FLAGS, OFF_UNSAFE
 
 if TYPE_CHECKING:
     from astra.adoption.detected import Detected
@@ -64,10 +64,20 @@ def init(context: Context) -> None:
                 health_path=arguments.health,
             ),
         )
+        _leave_standing(data_root.data_root)
         _report_data_root(context, data_root, passphrase if generated else "")
         _offer_check(context, data_root)
         return
     _report_data_root(context, data_root, "")
+
+
+def _leave_standing(data_root: Path) -> None:
+    """Write down how things stand, so that the first MCP session need not wait for the daemon."""
+    from astra.interfaces.mcp.first_answers import Standing, write_standing
+    from astra.trusted.files.data_root import DataRoot
+
+    defaults = {name: on for name, (on, _) in FLAGS.items()}
+    write_standing(DataRoot(data_root).run, Standing(flags=defaults))
 
 
 def _offer_check(context: Context, made: "Made") -> None:

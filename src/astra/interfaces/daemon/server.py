@@ -41,7 +41,8 @@ from astra.interfaces.daemon.connections import (
 )
 from astra.interfaces.daemon.session_routes import Reception
 from astra.interfaces.daemon.tcp import TcpProtocol
-from astra.interfaces.mcp.listener import McpListener
+from astra.interfaces.mcp.first_answers import forget_standing
+from astra.interfaces.mcp.listener import McpListener, leave_standing
 from astra.trusted.door.front_door import FrontDoor, SocketDoor
 from astra.trusted.door.leases import Leases
 from astra.trusted.door.site import Site
@@ -163,6 +164,8 @@ async def serve(
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, leaving.set)
     loop.add_signal_handler(signal.SIGINT, _end_with_app, runtime, leaving)
+    runtime.opened.callback(leave_standing, runtime)  # once nothing can change it any more
+    forget_standing(runtime.root.run)
     mcp = McpListener(runtime, activity)
     async with mcp.open():
         reception = Reception(site=loopback.site if loopback else None)
