@@ -248,7 +248,7 @@ def _copy_file(source: Path, place: Path) -> str:
     """
     place.parent.mkdir(mode=0o700, exist_ok=True)
     _check_folder(place.parent)
-    segments.sync_folder(place.parent.parent)
+    sync_folder(place.parent.parent)
     if not os.path.lexists(place):
         with source.open("rb") as file:
             archived.write_file(place, iter(lambda: file.read(_BLOCK), b""))
@@ -257,7 +257,7 @@ def _copy_file(source: Path, place: Path) -> str:
             return ""
         digest = archived.digest_file(file)
         os.fsync(file.fileno())
-    segments.sync_folder(place.parent)
+    sync_folder(place.parent)
     return digest
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from astra.trusted.kernel.errors import LedgerArchived, LedgerDamaged
+from astra.trusted.kernel.private_files import sync_folder
 from astra.trusted.ledger import remainder
 from astra.trusted.ledger.remainder import Month
 
@@ -97,14 +98,6 @@ def write_file(path: Path, chunks: Iterable[bytes]) -> None:
         temporary.unlink(missing_ok=True)  # a full disk gets its room back
         raise
     sync_folder(path.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _open_whole_file(month: Month, archive: Path | None = None) -> BinaryIO:

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from astra.trusted.file_ledger import archived
-from astra.trusted.file_ledger.archived import sync_folder
 from astra.trusted.kernel.errors import LedgerDamaged
 from astra.trusted.kernel.private_files import sync_folder
 from astra.trusted.ledger import chain

@@ -455,12 +455,14 @@ class Configuration:
     """How goals are decomposed besides the built-in methods; `goals.method_files` reads them."""
 
     def __post_init__(self) -> None:
-        if self.deploy.fleet.instances and self.app.before_start:
+        fleet, app = self.deploy.fleet, self.app
+        is_too_slow = app.before_start_seconds >= fleet.instance_seconds
+        if fleet.instances and app.before_start and is_too_slow:
             raise BadSetting(
-                "app.before_start runs once for one state folder, and a fleet has one on each"
-                " instance",
-                next_step="leave app.before_start out; change shared state before you deploy",
-                key="app.before_start",
+                f"app.before_start may take {app.before_start_seconds} s, and an instance has"
+                f" {fleet.instance_seconds} s to prove a release, with before_start among it",
+                next_step="raise deploy.fleet.instance_seconds, or lower app.before_start_seconds",
+                key="deploy.fleet.instance_seconds",
             )
 
 
