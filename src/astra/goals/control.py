@@ -147,7 +147,7 @@ class Control:
                 code="budget_spent",
                 next_step=f"sign for the same budget once more: astra goals adopt {goal.id}",
             )
-        if goal.held == DEADLINE_PASSED and goal.deadline and goal.deadline <= self.desk.now():
+        if goal.held == DEADLINE_PASSED and (goal.deadline or "") <= self.desk.now():
             raise Conflict(
                 f"{goal.id} cannot go on: {goal.why}",
                 code="deadline_passed",

@@ -187,7 +187,8 @@ def fold_line(line: Line, columns: int) -> tuple[Line, ...]:
 
     Wide characters take two columns, marks over others none.
     """
-    rows, row, used, least = list[Line](), list[tuple[str, str]](), 0, 0
+    rows, row = list[Line](), list[tuple[str, str]]()
+    used = least = 0
     for char, colour in ((char, span.colour) for span in line for char in span.text):
         width = _char_width(char)
         if used + width > columns and used > least:
