@@ -171,7 +171,9 @@ def make_performers(
 ) -> Mapping[Kind, Performer]:
     ledger, desk, book = base.ledger, base.desk, changes.book
     return {
-        Kind.RUN_TOOL: ToolTask(door=door, desk=desk, is_repeatable=_repeatable(base.registry)),
+        Kind.RUN_TOOL: ToolTask(
+            door=door, desk=desk, is_tool_repeatable=_repeatable(base.registry)
+        ),
         Kind.RESEARCH: ResearchTask(
             door=door, book=research.book, reader=research.researcher.reader
         ),

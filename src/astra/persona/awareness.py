@@ -336,7 +336,8 @@ def _apply_record(record: Record) -> Iterator[Statement]:
     if record.data.get("silenced"):  # an alert that the operator silenced is told to nobody
         return
     kind, describe = NOTES[record.type]
-    row: tuple[Any, ...] = (record.sequence, record.time, kind, record.subject, describe(record))
+    text = printable(describe(record))
+    row: tuple[Any, ...] = (record.sequence, record.time, kind, record.subject, text)
     yield "INSERT OR IGNORE INTO awareness VALUES (?, ?, ?, ?, ?)", row
 
 
