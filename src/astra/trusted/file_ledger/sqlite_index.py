@@ -21,8 +21,10 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
+from functools import cache
 from operator import itemgetter
 from pathlib import Path
+from types import ModuleType
 from typing import Any, TypeVar
 
 from astra.trusted.ledger import folding, upcasting
@@ -295,6 +297,13 @@ def index_file_name(projections: Sequence[Projection], generation: int = 1) -> s
     return f"index-{_digest_projections(projections)}-{generation}.sqlite3"
 
 
+def list_sources(projections: Sequence[Projection]) -> list[Path]:
+    """List the files whose text decides what the index is called."""
+    modules = {inspect.getmodule(projection.apply) for projection in projections}
+    files = {upcasting.__file__, *(module.__file__ for module in modules if module)}
+    return sorted(Path(file) for file in files if file)
+
+
 def find_newest(folder: Path, projections: Sequence[Projection]) -> tuple[Path, int]:
     """Name the file of the newest generation for these projections, the first if none is there."""
     prefix = f"index-{_digest_projections(projections)}-"
@@ -336,13 +345,22 @@ def _digest_projections(projections: Sequence[Projection]) -> str:
 
     What older records are read as shapes the tables as well.
     """
-    digest = hashlib.sha256(_POSITION.encode() + inspect.getsource(upcasting).encode())
+    digest = hashlib.sha256(_POSITION.encode() + _read_source(upcasting).encode())
     for projection in projections:
         module = inspect.getmodule(projection.apply)
-        source = inspect.getsource(module) if module else ""
+        source = _read_source(module) if module else ""
         digest.update(repr((projection.name, projection.version, projection.tables)).encode())
         digest.update(source.encode())
     return digest.hexdigest()[:12]
+
+
+@cache
+def _read_source(module: ModuleType) -> str:
+    """Read it once: an upgrade replaces the files under a process that goes on with its old code.
+
+    Its index must not get the name of the new version's.
+    """
+    return inspect.getsource(module)
 
 
 def _guard_corruption(call: Callable[[], T]) -> T:
