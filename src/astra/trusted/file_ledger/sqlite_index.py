@@ -42,10 +42,10 @@ _DURABLE = """
     PRAGMA wal_autocheckpoint = 10000;
 """
 _NOT_DURABLE = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
-_BUILDING_CACHE, _SERVING_CACHE = 64 << 10, 8 << 10
+_BUILDING_CACHE, _SERVING_CACHE, _READING_CACHE = 64 << 10, 8 << 10, 512
 """Kibibytes of pages in memory. While serving, the kernel keeps the file's pages as well."""
 _MOST_IDLE = 8
-"""Readers that wait for the next question; each holds pages of its own."""
+"""Readers that wait for the next question; each holds pages of its own, for as long as it lives."""
 _POSITION = "CREATE TABLE position (sequence INTEGER, hash TEXT)"
 _ADVANCE = "UPDATE position SET sequence = ?, hash = ?"
 
@@ -249,12 +249,14 @@ class SqliteIndex:
         connection.close()
 
     def _open_reader(self) -> sqlite3.Connection:
-        return sqlite3.connect(
+        connection = sqlite3.connect(
             f"{self.path.as_uri()}?mode=ro" if self.path else ":memory:",
             uri=True,
             isolation_level=None,
             check_same_thread=False,
         )
+        connection.execute(f"PRAGMA cache_size = -{_READING_CACHE}")
+        return connection
 
 
 def _concerns(projection: Projection, types: set[str]) -> bool:
