@@ -72,6 +72,8 @@ class InstalledVersion:
         if process is None:
             return
         _answer, errors = process.communicate()
+        if self._is_leaving:
+            return
         if process.returncode != 0:
             self.state = "another version is installed, and its index could not be built"
             raise IndexUnavailable(
