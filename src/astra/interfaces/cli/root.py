@@ -244,6 +244,8 @@ def _status_lines(context: Context, status: dict[str, Any]) -> list[str]:
         f"  notify       {name}: there is no such line in .env; nobody is told through it"
         for name in status["notify"]["missing"]
     ]
+    if ledger.get("next_index"):
+        lines.append(paint(f"  version      {ledger['next_index']}", "yellow"))
     if ledger["trouble"]:
         lines.append(paint(f"  trouble      {ledger['trouble']}", "red"))
     if status["configuration"] != "signed":
