@@ -68,8 +68,8 @@ def _name(data: Data, member: str, fallback: str) -> str:
 
 
 def _list_months(data: Data) -> str:
-    months = [entry.get("month") for entry in data.get("months") or [] if isinstance(entry, dict)]
-    return ", ".join(str(month)[:7] for month in months[-12:]) or "none"
+    months = cast("list[Data]", data.get("months") or [])
+    return ", ".join(_name(month, "month", "?") for month in months[-12:]) or "none"
 
 
 def _count_tokens(data: Data, member: str) -> str:
