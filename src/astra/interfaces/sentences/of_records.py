@@ -48,6 +48,8 @@ CONSTANT_SENTENCES: Mapping[str, str] = {
     "agent_notified": "the messages of a minute were announced together",
     "deployment_ordered": "the operator ordered a deployment, by signature",
     "release_rehearsed": "the release ran well in staging",
+    "app_state_saved": "the app's state was saved before the release may change it",
+    "app_state_restored": "the app's state from before the release was put back",
     "release_reload_begun": "the running app was asked to reload its code",
     "app_restarted": "the app was not running and was started again",
     "readiness_matrix_recorded": "the operator signed the results of the test matrix",
@@ -66,8 +68,8 @@ def _name(data: Data, member: str, fallback: str) -> str:
 
 
 def _list_months(data: Data) -> str:
-    months = [str(entry.get("month", "")) for entry in cast("list[Data]", data.get("months") or [])]
-    return ", ".join(month[:7] for month in months[-12:]) or "none"
+    months = cast("list[Data]", data.get("months") or [])
+    return ", ".join(_name(month, "month", "?") for month in months[-12:]) or "none"
 
 
 def _count_tokens(data: Data, member: str) -> str:
@@ -135,20 +137,7 @@ def _describe_clone(data: Data) -> str:
 
 
 def _describe_before_start(data: Data) -> str:
-    outcome = "failed" if data.get("ok") is False else "went well"
-    return f"before_start{_place(data)} {outcome}{_why(data)}"
-
-
-def _describe_restored_state(data: Data) -> str:
-    if data.get("redone"):
-        return f"the app's state{_place(data)} as it was before the way back was put back"
-    release = _name(data, "release", "the release")
-    return f"the app's state{_place(data)} from before {release} was put back"
-
-
-def _place(data: Data) -> str:
-    """Name the instance of the fleet that it was on, if it was on one."""
-    return f" on {_name(data, 'instance', '')}" if data.get("instance") else ""
+    return f"before_start {'failed' if data.get('ok') is False else 'went well'}{_why(data)}"
 
 
 def _describe_remark(data: Data) -> str:
@@ -323,13 +312,7 @@ SAYINGS: Mapping[str, Callable[[Data], str]] = {
     "rollback_ordered": lambda data: (
         f"the operator ordered {_name(data, 'release', 'a release')} back, by signature"
     ),
-    "before_start_begun": lambda data: (
-        f"before_start of {_name(data, 'release', 'it')} began{_place(data)}"
-    ),
-    "app_state_saved": lambda data: (
-        f"the app's state{_place(data)} was saved before the release may change it"
-    ),
-    "app_state_restored": _describe_restored_state,
+    "before_start_begun": lambda data: f"before_start of {_name(data, 'release', 'it')} began",
     "before_start_finished": _describe_before_start,
     "release_retired": lambda data: (
         f"the replaced release {_name(data, 'release', '')} was drained and ended"
