@@ -85,7 +85,7 @@ def measure_dispatch(situation: Situation, goals: int) -> None:
             control=service.control,
             performers=dict.fromkeys(Kind, NoTask()),
         )
-        proposals = ModelProposals(adoption=adoption, decomposer=NoModel(), has_tool=bool)
+        proposals = ModelProposals(adoption=adoption, decomposer=NoModel())
         lane = lanes.goals_lane(runner, proposals)
         background = Background(runtime.ledger, runtime.clock, [lane])
         began, began_processor = time.perf_counter(), time.process_time()

@@ -255,7 +255,7 @@ def build_runtime(
                     read_signals=partial(read_ledger_signals, base),
                     coder_digest=digest.write_for_coder,
                 ),
-                make_model_proposals(base, goals, decomposer),
+                make_model_proposals(goals, decomposer),
             ),
             lanes.research_lane(research.researcher),
             lanes.deployments_lane(deployer),

@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from astra.trusted.file_ledger import FileLedger, LedgerPlaces, ahead, segments, sqlite_index
+from astra.trusted.file_ledger import ahead, segments, sqlite_index
+from astra.trusted.file_ledger.ledger import FileLedger
+from astra.trusted.file_ledger.places import LedgerPlaces
 from astra.trusted.file_ledger.sqlite_index import SqliteIndex
 from astra.trusted.file_ledger.stored import ChainFiles
 from astra.trusted.kernel.errors import LedgerDamaged

@@ -18,7 +18,8 @@ import pytest
 from astra.adapters.postgres_ledger import connecting
 from astra.adapters.postgres_ledger.ledger import PostgresLedger
 from astra.testing import SetClock
-from astra.trusted.file_ledger import FileLedger, segments
+from astra.trusted.file_ledger import segments
+from astra.trusted.file_ledger.ledger import FileLedger
 from astra.trusted.kernel.errors import (
     BadInput,
     BadSetting,

@@ -263,6 +263,24 @@ def test_a_deadline_that_passed_holds_the_goal() -> None:
     assert world.book.get(goal.id).held == "deadline_passed"
 
 
+def test_a_goal_past_its_deadline_does_not_go_on_and_says_what_to_do_instead() -> None:
+    world = GoalsInMemory(CHAIN)
+    goal = world.adopted(deadline="2026-03-01T12:00:01Z")
+    world.gate.root.clock.advance(minutes=1)
+    world.run_all()
+    held = len(world.gate.root.ledger.records_of(goal.id, events.HELD))
+    for go_on in (
+        lambda: world.control.resume(goal.id, actor="operator"),
+        lambda: world.control.retry(goal.id, None, actor="operator"),
+    ):
+        with pytest.raises(Conflict, match="its deadline was") as refused:
+            go_on()
+        assert refused.value.reason == "deadline_passed"
+        assert refused.value.next_step.startswith(f"astra goals abandon {goal.id} ")
+    world.run_all()
+    assert len(world.gate.root.ledger.records_of(goal.id, events.HELD)) == held
+
+
 def test_a_reopened_goal_is_planned_adopted_and_run_anew() -> None:
     world = GoalsInMemory(CHAIN)
     goal = world.adopted()

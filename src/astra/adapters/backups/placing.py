@@ -23,11 +23,12 @@ from astra.adapters.backups.secrecy import NOT_ENCRYPTED, Unlock
 from astra.adapters.release_folders import DiskFull
 from astra.adapters.witnesses.checking import check_data_root
 from astra.trusted.approvals.restores import MARKER
-from astra.trusted.file_ledger import LedgerPlaces
+from astra.trusted.file_ledger.places import LedgerPlaces
 from astra.trusted.file_ledger.stored import ChainFiles
-from astra.trusted.files.data_root import DataRoot, write_private
+from astra.trusted.files.data_root import DataRoot
 from astra.trusted.git.git_command import GitCommand, GitFailed, run_git
 from astra.trusted.kernel.errors import BadInput, LedgerDamaged
+from astra.trusted.kernel.private_files import write_private
 from astra.trusted.ledger.verification import Problem
 
 _GIT_SECONDS = 3600.0

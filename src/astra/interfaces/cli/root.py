@@ -287,7 +287,9 @@ def _smoke_lines(context: Context, smoke: dict[str, Any] | None) -> list[str]:
     if smoke is None:
         return []
     line = f"  smoke        {', '.join(smoke['failed']) + ' FAILED' if smoke['failed'] else 'ok'}"
-    return [context.console.paint(f"{line}, {smoke['at'][:19]}Z", "dim" if smoke["ok"] else "red")]
+    return [
+        context.console.paint(f"{line}, {show_time(smoke['at'])}", "dim" if smoke["ok"] else "red")
+    ]
 
 
 def _sandbox_line(context: Context, sandbox: dict[str, Any]) -> str:

@@ -6,9 +6,10 @@ from fastapi import Body, FastAPI, Query, Request
 
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon.models import Page
+from astra.interfaces.daemon.parameters import Off
 from astra.interfaces.daemon.tool_routes import run_tool
 from astra.tools.beliefs import BeliefAnswer, BeliefDetails
-from astra.trusted.door.requests import Off, caller
+from astra.trusted.door.requests import caller
 
 Document = dict[str, Any]
 

@@ -9,6 +9,7 @@ from astra.bootstrap.runtime import Runtime
 from astra.changes.lines import Remark, Side
 from astra.changes.service import summarize_change
 from astra.interfaces.daemon.models import ApprovalDetails, Page
+from astra.interfaces.daemon.parameters import Off
 from astra.interfaces.daemon.tool_routes import run_tool
 from astra.interfaces.daemon.work_models import (
     ChangeBrief,
@@ -26,7 +27,7 @@ from astra.interfaces.daemon.work_models import (
 from astra.tools.changes import parse_edits
 from astra.trusted.changes import review
 from astra.trusted.changes.model import State
-from astra.trusted.door.requests import Off, caller
+from astra.trusted.door.requests import caller
 from astra.trusted.kernel.paging import LARGEST_PAGE
 from astra.trusted.policy.authority import Signed
 

@@ -6,11 +6,12 @@ from fastapi import Body, FastAPI, Query, Request
 
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon.models import ApprovalDetails, Page
+from astra.interfaces.daemon.parameters import Off
 from astra.interfaces.daemon.tool_routes import run_tool
 from astra.interfaces.daemon.work_models import DesireShown
 from astra.tools.awareness import Feed
 from astra.tools.desires import Never, Pruned, Suggestions
-from astra.trusted.door.requests import Off, caller
+from astra.trusted.door.requests import caller
 
 Document = dict[str, Any]
 

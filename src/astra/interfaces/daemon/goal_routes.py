@@ -13,9 +13,10 @@ from astra.bootstrap.runtime import Runtime
 from astra.goals.adoption import OPERATOR
 from astra.goals.model import Goal
 from astra.interfaces.daemon.models import ApprovalDetails, Page, Shape
+from astra.interfaces.daemon.parameters import Off
 from astra.interfaces.daemon.tool_routes import run_tool
 from astra.tools.goals import GoalAnswer, GoalDetails, GoalTask
-from astra.trusted.door.requests import Off, caller
+from astra.trusted.door.requests import caller
 from astra.trusted.kernel.paging import LARGEST_PAGE
 from astra.trusted.policy.authority import Signed
 

@@ -7,6 +7,7 @@ from fastapi import Body, FastAPI, Query, Request
 from astra.adapters.host_names import HostNames
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon.models import ApprovalDetails, Page
+from astra.interfaces.daemon.parameters import LARGEST_PAGE, Cursor, Limit, Off
 from astra.interfaces.daemon.tool_routes import run_tool
 from astra.interfaces.daemon.work_models import (
     DecisionWanted,
@@ -20,7 +21,7 @@ from astra.interfaces.daemon.work_models import (
     PlanShown,
 )
 from astra.plans.host_lookup import HostLookup
-from astra.trusted.door.requests import LARGEST_PAGE, Cursor, Limit, Off, caller
+from astra.trusted.door.requests import caller
 from astra.trusted.kernel import paging
 from astra.trusted.policy.authority import Signed
 

@@ -6,9 +6,9 @@ from fastapi import Body, FastAPI, Request
 
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon.models import Page
+from astra.interfaces.daemon.parameters import Cursor, Limit, Off
 from astra.interfaces.daemon.tool_routes import run_tool
 from astra.tools import research
-from astra.trusted.door.requests import Cursor, Limit, Off
 
 Document = dict[str, Any]
 

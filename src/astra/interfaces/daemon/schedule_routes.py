@@ -7,10 +7,11 @@ from fastapi import Body, FastAPI, Query, Request
 
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon.models import ApprovalDetails, Explained, Page
+from astra.interfaces.daemon.parameters import Off
 from astra.interfaces.daemon.tool_routes import run_tool
 from astra.interfaces.daemon.work_models import FiringShown, ScheduleCreated, ScheduleShown
 from astra.schedules import cron, wording
-from astra.trusted.door.requests import Off, caller
+from astra.trusted.door.requests import caller
 from astra.trusted.kernel.errors import BadInput
 
 _YEARS = range(1970, 9000)

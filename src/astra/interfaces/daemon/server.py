@@ -14,7 +14,7 @@ import signal
 import struct
 import sys
 import threading
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from socket import SO_PEERCRED, SOL_SOCKET, socket
@@ -32,7 +32,7 @@ from astra.bootstrap.runtime import Runtime
 from astra.bootstrap.sweeping import sweep, sweep_conversations
 from astra.interfaces import socket_path
 from astra.interfaces.daemon import app as api
-from astra.interfaces.daemon import listening, logs, pages, session_routes
+from astra.interfaces.daemon import capacity, listening, logs, pages, session_routes
 from astra.interfaces.daemon.activity import Activity
 from astra.interfaces.daemon.connections import (
     BoundedProtocol,
@@ -43,7 +43,6 @@ from astra.interfaces.daemon.session_routes import Reception
 from astra.interfaces.daemon.tcp import TcpProtocol
 from astra.interfaces.mcp.first_answers import forget_standing
 from astra.interfaces.mcp.listener import McpListener, leave_standing
-from astra.trusted.door import capacity
 from astra.trusted.door.front_door import FrontDoor, SocketDoor
 from astra.trusted.door.leases import Leases
 from astra.trusted.door.site import Site
@@ -192,7 +191,7 @@ async def serve(
         runtime.background.start()
         threading.Thread(target=runtime.sandbox.preflight, name="preflight", daemon=True).start()
         _log.info("serving %s", runtime.root.path)
-        _log.info("%s", flags.describe_code_access(runtime.switches.flags()))
+        _log.info("%s", _describe_code_access(runtime.switches.flags()))
         _report_start(ready, {"ready": os.getpid()})
         _show_login_link(runtime, reception)
         await leaving.wait()
@@ -302,3 +301,14 @@ def _report_start(ready: Any, message: dict[str, Any]) -> None:
 
 if __name__ == "__main__":
     sys.exit(main())
+
+
+def _describe_code_access(effective: Mapping[str, flags.Flag]) -> str:
+    """Say in one line what the agent may do with the source, and which flags make it so."""
+    names = ("PERSONA_MODE_ENABLED", "ASTRA_CODE_WRITE_ENABLED")
+    reasons = [
+        f"{name} is {'on' if effective[name].on else 'off'} by {effective[name].source}"
+        f"{f' ({effective[name].note})' if effective[name].note else ''}"
+        for name in names
+    ]
+    return f"code access: {flags.code_access(effective)}, because {' and '.join(reasons)}"

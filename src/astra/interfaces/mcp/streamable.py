@@ -22,17 +22,18 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
+from astra.interfaces.daemon.parameters import parse_names
 from astra.interfaces.mcp.departure import watch_request
 from astra.interfaces.mcp.resource_handlers import Context
 from astra.interfaces.mcp.session import Budget, Session
 from astra.interfaces.mcp.session_server import SessionServer, read_session_id
 from astra.interfaces.mcp.tool_server import ToolServer
 from astra.interfaces.mcp.toolsets import Selection
+from astra.operations.caps import MCP_SESSIONS
 from astra.trusted.door import problems
-from astra.trusted.door.requests import caller, limits, parse_names
+from astra.trusted.door.requests import caller, limits
 from astra.trusted.kernel.errors import BadInput, NotFound
 from astra.trusted.policy.call import Actor, Role
-from astra.trusted.policy.caps import MCP_SESSIONS
 
 _IDLE_SECONDS = 30 * 60.0
 _BUDGET_SECONDS = 60 * 60.0

@@ -19,6 +19,7 @@ from mcp_types import (
     ListToolsResult,
 )
 
+from astra.interfaces.daemon.capacity import Busy
 from astra.interfaces.mcp import answers, instructions
 from astra.interfaces.mcp.announcements import Announcements
 from astra.interfaces.mcp.call_tasks import CallTasks
@@ -27,7 +28,6 @@ from astra.interfaces.mcp.departure import Departure
 from astra.interfaces.mcp.lanes import SIZES, Lane, LaneName
 from astra.interfaces.mcp.session import Session
 from astra.trusted.calls.counter import Counter, Request
-from astra.trusted.door.capacity import Busy
 from astra.trusted.kernel.errors import AstraError
 from astra.trusted.kernel.ids import random_id
 from astra.trusted.ledger.ports import Ledger

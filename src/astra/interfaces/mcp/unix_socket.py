@@ -21,8 +21,8 @@ from astra.interfaces.mcp.lines import Inbox, Incoming, Outbox
 from astra.interfaces.mcp.session import Opening
 from astra.interfaces.mcp.session_server import SessionServer
 from astra.interfaces.mcp.tool_server import ToolServer
+from astra.operations.caps import MCP_SESSIONS
 from astra.trusted.kernel.errors import AstraError, BadInput
-from astra.trusted.policy.caps import MCP_SESSIONS
 
 _FIRST_LINE_SECONDS = 30.0
 IDLE_SECONDS = 30 * 60.0

@@ -12,9 +12,10 @@ from typing import Any
 
 from astra.trusted.policy.manifest import Limits
 from astra.trusted.sandbox import boxes
+from astra.trusted.sandbox.descendants import list_process_tree
 from astra.trusted.sandbox.machine import SandboxUnavailable
 from astra.trusted.sandbox.ports import OnOutput
-from astra.trusted.sandbox.watch import Watch, list_process_tree
+from astra.trusted.sandbox.watch import Watch
 
 _CHUNK = 65536
 _SET_UP_SECONDS = 30
