@@ -90,3 +90,8 @@ TOOLS: tuple[AnyTool, ...] = (
     _make_tool("slow_compute", Computation, _compute, slow=True),
     _make_tool("failing_job", Nothing, _fail_later, slow=True),
 )
+
+RESOURCES: dict[str, tuple[str, str]] = {
+    "test://static-text": ("test_simple_text", "A resource of the conformance suite"),
+    "test://watched-resource": ("test_simple_text", "A resource of the conformance suite"),
+}

@@ -279,6 +279,7 @@ def test_a_session_follows_a_daemon_that_somebody_else_starts(astra: Astra) -> N
 def test_down_ends_the_daemon_under_a_session_and_the_next_call_starts_one(astra: Astra) -> None:
     with raw(astra) as client:
         client.introduce()
+        assert not client.call("astra_health")["isError"]  # the daemon is there
         ended = astra.json("down")["pid"]
         assert astra.json("down") == {"ended": False}
         assert client.call("astra_health")["isError"] is False

@@ -61,14 +61,14 @@ class CallTask:
 
     def describe(self) -> dict[str, Any]:
         """Give what is told of it at all times."""
-        moved = self.ended or self.created
-        kept = (self.ended - self.created) + _KEPT if self.ended else _LONGEST
+        last_update = self.ended or self.created
+        lifetime = (self.ended - self.created) + _KEPT if self.ended else _LONGEST
         return {
             "taskId": self.id,
             "status": self.status,
             "createdAt": self.created.isoformat(),
-            "lastUpdatedAt": moved.isoformat(),
-            "ttlMs": int(kept.total_seconds() * 1000),
+            "lastUpdatedAt": last_update.isoformat(),
+            "ttlMs": int(lifetime.total_seconds() * 1000),
             "pollIntervalMs": _POLL_MILLISECONDS,
         }
 
@@ -79,9 +79,9 @@ class CallTask:
             return {"result": result.model_dump(by_alias=True, mode="json", exclude_none=True)}
         if self.status == "failed":
             error = self.work.exception()
-            known = error.error if isinstance(error, MCPError) else None
-            code = known.code if known else INTERNAL_ERROR
-            message = known.message if known else "the call failed inside Astra"
+            reason = error.error if isinstance(error, MCPError) else None
+            code = reason.code if reason else INTERNAL_ERROR
+            message = reason.message if reason else "the call failed inside Astra"
             return {"statusMessage": message, "error": {"code": code, "message": message}}
         return {}
 
@@ -157,12 +157,12 @@ class CallTasks:
     def _keep(self, owner: str, running: "asyncio.Task[CallToolResult]") -> CallTask:
         task = CallTask(f"tsk_{secrets.token_hex(16)}", owner, running, created=self._now())
         self._tasks[task.id] = task
-        held = contextlib.ExitStack()
-        held.enter_context(self._hold())
+        daemon_hold = contextlib.ExitStack()
+        daemon_hold.enter_context(self._hold())
 
         def note_end(_work: object) -> None:
             task.ended = self._now()
-            held.close()
+            daemon_hold.close()
 
         running.add_done_callback(note_end)
         return task

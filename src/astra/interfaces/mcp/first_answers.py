@@ -46,8 +46,8 @@ class ListedTool:
     shown: Members
 
     def is_on(self, flags: Mapping[str, bool], *, operator: bool) -> bool:
-        on = all(flags.get(name, False) for name in self.flags)
-        return on and (operator or not self.operator_only)
+        is_switched_on = all(flags.get(name, False) for name in self.flags)
+        return is_switched_on and (operator or not self.operator_only)
 
     def describe(self, session: Session) -> Members:
         name = self.name if session.dotted else self.name.replace(".", "_")
@@ -83,8 +83,8 @@ class FirstAnswers:
         if method == "ping":
             return {}
         params = message.get("params")
-        asked = str(_read_meta(params, VERSION_META) or version)
-        frame = self._table["answers"].get(f"{method} {asked}")
+        spoken_version = _read_meta(params, VERSION_META) or version
+        frame = self._table["answers"].get(f"{method} {spoken_version}")
         return None if frame is None else self._fill(method, dict(frame))
 
     def _fill(self, method: Any, answer: Members) -> Members:
@@ -110,10 +110,10 @@ class FirstAnswers:
     @cached_property
     def _tools(self) -> list[ListedTool]:
         session = self._session
-        own = [from_row(row) for row in self._table["tools"]]
+        own_tools = [from_row(row) for row in self._table["tools"]]
         return [
             tool
-            for tool in (*own, *self.standing.imported)
+            for tool in (*own_tools, *self.standing.imported)
             if tool.is_on(self._flags, operator=session.operator)
             and session.selection.includes(tool)
         ]

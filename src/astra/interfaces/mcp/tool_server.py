@@ -51,7 +51,9 @@ class ToolServer:
     ) -> None:
         """Take where the counter is found: a newly signed configuration brings a new one."""
         self.tasks = tasks or CallTasks()
-        self.announcements = Announcements(ledger, self._everything_visible)
+        self.announcements = Announcements(
+            ledger, self._everything_visible, counter().registry.imported_version
+        )
         self._counter = counter
         self._flags = flags
         self._catalogue = Catalogue(counter().registry)
@@ -192,11 +194,10 @@ class ToolServer:
             _log.exception("%s failed (%s)", request.name[:100], correlation)
             return answers.build_fault(correlation)
 
-    def _everything_visible(self) -> tuple[str, ...]:
-        visible_tools = self._catalogue.list_tools(
-            self._flags(frozenset()), operator=True, dotted=True
-        )
-        return tuple(tool.name for tool in visible_tools)
+    def _everything_visible(self) -> tuple[object, ...]:
+        """Give all that is listed: a tool that was signed anew is another one."""
+        flags = self._flags(frozenset())
+        return tuple(self._catalogue.list_tools(flags, operator=True, dotted=True))
 
 
 def _session_spent(session: Session) -> Decision:
