@@ -141,7 +141,9 @@ def test_before_start_runs_once_on_each_instance_and_goes_back_with_its_release(
     commit_file(fleet.daemon, "migrate.py", MIGRATION)
     commit_file(fleet.daemon, "second.py", CRASHES_WHERE_TOLD)
     text = CONFIGURATION.replace(
-        "health_path", f'before_start = "{PYTHON} migrate.py"\nhealth_path', 1
+        "health_path",
+        f'before_start = "{PYTHON} migrate.py"\nbefore_start_seconds = 60\nhealth_path',
+        1,
     )
     configure(fleet.daemon, text)
     fleet.start(*LABELS)
