@@ -310,10 +310,6 @@ def _report_start(ready: Any, message: dict[str, Any]) -> None:
             ready.close()
 
 
-if __name__ == "__main__":
-    sys.exit(main())
-
-
 def _describe_code_access(effective: Mapping[str, flags.Flag]) -> str:
     """Say in one line what the agent may do with the source, and which flags make it so."""
     names = ("PERSONA_MODE_ENABLED", "ASTRA_CODE_WRITE_ENABLED")
@@ -323,3 +319,7 @@ def _describe_code_access(effective: Mapping[str, flags.Flag]) -> str:
         for name in names
     ]
     return f"code access: {flags.code_access(effective)}, because {' and '.join(reasons)}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
