@@ -94,7 +94,8 @@ def choose_recipe(kind: str, files: RepositoryFiles, target: Target) -> Recipe:
     if kind == "command":
         return Recipe(kind=kind, steps=(tuple(shlex.split(target.environment_command)),))
     is_pytest = bool(target.test_command) and commands.parse(target.test_command).pytest is not None
-    return write_recipe(kind, files, runner="pytest" if is_pytest else "")
+    runner = "pytest" if is_pytest else ""
+    return write_recipe(kind, files, runner=runner, packages=target.packages)
 
 
 def build_error(outcome: Outcome) -> EnvironmentFailed:
