@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,8 @@ from astra.trusted.settings.environment import FLAGS, OFF_UNSAFE
 if TYPE_CHECKING:
     from astra.adoption.detected import Detected
     from astra.bootstrap.initialise import Made
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def configure(parser: argparse.ArgumentParser, command: str) -> None:
@@ -40,7 +43,35 @@ def configure(parser: argparse.ArgumentParser, command: str) -> None:
     corrections.add_argument(
         "--health", metavar="PATH", default="", help="the path that answers while it is healthy"
     )
+    corrections.add_argument(
+        "--package",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="a package that tests or server need and no file names, as often as needed",
+    )
+    corrections.add_argument(
+        "--before-start",
+        metavar="COMMAND",
+        default="",
+        help="what runs once before each release starts, such as a migration",
+    )
+    corrections.add_argument(
+        "--env",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        type=_read_variable,
+        help="a variable of the server, as often as needed; {state} is its state folder",
+    )
     parser.set_defaults(run=init)
+
+
+def _read_variable(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not (sign and _VARIABLE.fullmatch(name)):
+        raise argparse.ArgumentTypeError(f"{text!a} is not NAME=VALUE")
+    return name, value
 
 
 def init(context: Context) -> None:
@@ -62,6 +93,9 @@ def init(context: Context) -> None:
                 test_command=arguments.tests,
                 app_command=arguments.app,
                 health_path=arguments.health,
+                before_start=arguments.before_start,
+                packages=tuple(arguments.package),
+                app_env=tuple(arguments.env),
             ),
         )
         _leave_standing(data_root.data_root)
