@@ -7,7 +7,7 @@ let world;
 let paths;
 before(async () => {
   world = await World.make();
-  paths = Object.values(places(await furnish(world)));
+  paths = [...Object.values(places(await furnish(world))), "/nowhere"];
 });
 afterEach(() => world.closePages());
 after(() => world.end());

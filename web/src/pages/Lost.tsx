@@ -1,14 +1,16 @@
 import { Link } from "@tanstack/react-router";
 import { buttonClass } from "../parts/Button";
-import { Empty, Trouble } from "../parts/states";
+import { PageHeader } from "../parts/PageHeader";
+import { Trouble } from "../parts/states";
 
 export function Lost() {
   return (
-    <Empty title="There is no such page">
-      <Link to="/" className={`mt-3 ${buttonClass()}`}>
+    <>
+      <PageHeader title="There is no such page" about="The address leads nowhere here." />
+      <Link to="/" className={buttonClass()}>
         To the inbox
       </Link>
-    </Empty>
+    </>
   );
 }
 

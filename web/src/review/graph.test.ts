@@ -36,6 +36,18 @@ test("the graph goes from the desire to the rollback, and the last arrow goes ba
   expect(nodes.filter(({ back }) => back).map(({ kind }) => kind)).toEqual(["rollback"]);
 });
 
+test("a way back undoes the service, and neither the approval nor the merge", () => {
+  const out = { ...done("Taken back"), progress: "failed" as const };
+  const steps = [done("Merged"), done("Built"), done("In service"), done("Watched"), out];
+  const texts = (ending: Journey["ending"]) =>
+    graphOf(change({}), { steps, ending })
+      .slice(-5)
+      .map(({ text }) => text);
+  const undone = "done, then undone";
+  expect(texts("taken back")).toEqual(["done", "done", undone, undone, "serves no more"]);
+  expect(texts("failed").at(-1)).toBe("failed");
+});
+
 test("a change that waits ends with the review, whatever its journey says", () => {
   const journey: Journey = { steps: [done("Approved")], ending: "under way" };
   const kinds = graphOf(change({ state: "awaiting_approval", desire: null }), journey);

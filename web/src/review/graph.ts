@@ -88,14 +88,18 @@ function way(change: Change, { steps, ending }: Journey): FlowNode[] {
   }));
 }
 
+/** What a way back undoes; the branch still holds the change, and its release is kept. */
+const SERVING = new Set(["In service", "Watched"]);
+
 const kindOf = (name: string): string => (name === "Taken back" ? "rollback" : name.toLowerCase());
 
 function outcome(name: string, progress: Progress, ending: Ending): string {
-  if (progress === "failed") return "failed";
+  const isBack = name === "Taken back";
+  if (progress === "failed") return isBack && ending === "taken back" ? "serves no more" : "failed";
   if (progress === "todo") return "to come";
   if (progress === "now") return "under way";
-  if (name === "Taken back") return "what was before serves";
-  return ending === "taken back" ? "done, then undone" : "done";
+  if (isBack) return "what was before serves";
+  return ending === "taken back" && SERVING.has(name) ? "done, then undone" : "done";
 }
 
 const story = (id: string): string => `/ledger/story/${id}`;

@@ -98,6 +98,10 @@ it("says that an operator took it back, and that it serves again", () => {
   const out = [...live, record("code_modification_rolled_back", { reason: "an operator did" })];
   expect(told(live)[1]).toBe("live");
   expect(told(out)[1]).toBe("taken back");
+  const words = (records: LedgerRecord[]) =>
+    journey(change, records).steps.map((step) => step.words);
+  expect(words(live).at(-1)).toBe("It stayed healthy for its whole watch: it is live.");
+  expect(words(out).at(-2)).toBe("It stayed healthy for its whole watch.");
   const back = [...out, record("change_restored", { release: "rel-1" })];
   expect(told(back)).toEqual([
     [

@@ -11,6 +11,7 @@ export type Step = { name: string; progress: Progress; words: string; record?: L
 export type Ending = "under way" | "live" | "merged" | "not deployed" | "failed" | "taken back";
 export type Journey = { steps: Step[]; ending: Ending };
 
+const HEALTHY = "It stayed healthy for its whole watch";
 const ON_ITS_WAY = new Set(["granted", "approved", "executed", "rolled_back"]);
 
 export const isOnItsWay = (change: Change): boolean => ON_ITS_WAY.has(change.state);
@@ -60,8 +61,12 @@ function followService(
   if (journey.ending === "taken back") return journey;
   const words = `It serves no more: ${String(moved.data.reason)}.`;
   const out: Step = { name: "Taken back", progress: "failed", words, record: moved };
-  return { steps: [...journey.steps, out], ending: "taken back" };
+  return { steps: [...journey.steps.map(outOfService), out], ending: "taken back" };
 }
+
+/** What was live is not live any more; that it was healthy stays so. */
+const outOfService = (each: Step): Step =>
+  each.words.startsWith(HEALTHY) ? { ...each, words: `${HEALTHY}.` } : each;
 
 type Find = (type: string) => LedgerRecord | undefined;
 
@@ -122,7 +127,7 @@ function deploying(own: LedgerRecord[], naming: Naming): Journey {
       now: "It is started beside what serves, and asked for its health.",
     }),
     step("Watched", settled, {
-      done: "It stayed healthy for its whole watch: it is live.",
+      done: `${HEALTHY}: it is live.`,
       now: "It serves, and its health is watched.",
     }),
   ];
