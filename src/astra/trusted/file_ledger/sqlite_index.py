@@ -18,13 +18,13 @@ import inspect
 import itertools
 import os
 import sqlite3
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from functools import cache
 from operator import itemgetter
 from pathlib import Path
-from types import ModuleType
 from typing import Any, TypeVar
 
 from astra.trusted.ledger import folding, upcasting
@@ -347,22 +347,22 @@ def _digest_projections(projections: Sequence[Projection]) -> str:
 
     What older records are read as shapes the tables as well.
     """
-    digest = hashlib.sha256(_POSITION.encode() + _read_source(upcasting).encode())
+    digest = hashlib.sha256(_POSITION.encode() + _read_source(upcasting.__name__).encode())
     for projection in projections:
         module = inspect.getmodule(projection.apply)
-        source = _read_source(module) if module else ""
+        source = _read_source(module.__name__) if module else ""
         digest.update(repr((projection.name, projection.version, projection.tables)).encode())
         digest.update(source.encode())
     return digest.hexdigest()[:12]
 
 
 @cache
-def _read_source(module: ModuleType) -> str:
+def _read_source(module: str) -> str:
     """Read it once: an upgrade replaces the files under a process that goes on with its old code.
 
     Its index must not get the name of the new version's.
     """
-    return inspect.getsource(module)
+    return inspect.getsource(sys.modules[module])
 
 
 def _guard_corruption(call: Callable[[], T]) -> T:
