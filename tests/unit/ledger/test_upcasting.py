@@ -7,6 +7,7 @@ import pytest
 from astra.bootstrap import PROJECTIONS
 from astra.bootstrap.events import EVENTS
 from astra.testing import MemoryLedger, RootInMemory
+from astra.trusted.file_ledger.sqlite_index import SqliteIndex
 from astra.trusted.ledger import chain, folding, formats, upcasting
 from astra.trusted.ledger.folding import RecordUnreadable
 from astra.trusted.ledger.formats import FORMAT, RootTooNew
@@ -62,6 +63,19 @@ def test_a_record_that_cannot_be_folded_names_itself_and_what_to_do() -> None:
     assert "KeyError" in refused.value.detail
     assert "astra doctor" in refused.value.next_step
     assert refused.value.facts == {"sequence": 2, "type": "approval_requested", "schema": 1}
+
+
+def test_among_many_records_that_are_folded_at_once_the_culprit_is_named() -> None:
+    events = [
+        Event(type="desire_half_life_set", actor="agent", subject="chg_00000001", data=data)
+        for data in ({"days": 14}, {"weeks": 2}, {"days": 14})
+    ]
+    records = chain.link(events, after=EMPTY, time="2026-03-01T12:00:00.000000Z")
+    index = SqliteIndex(None, PROJECTIONS)
+    with pytest.raises(RecordUnreadable) as refused:
+        index.apply(records)
+    assert refused.value.facts["sequence"] == 2
+    index.close()
 
 
 def test_folding_into_nothing_counts_what_can_be_read_and_finds_what_cannot() -> None:

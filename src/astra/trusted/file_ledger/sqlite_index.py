@@ -357,12 +357,12 @@ def _digest_projections(projections: Sequence[Projection]) -> str:
 
 
 @cache
-def _read_source(module_name: str) -> str:
+def _read_source(module: str) -> str:
     """Read it once: an upgrade replaces the files under a process that goes on with its old code.
 
     Its index must not get the name of the new version's.
     """
-    return inspect.getsource(sys.modules[module_name])
+    return inspect.getsource(sys.modules[module])
 
 
 def _guard_corruption(call: Callable[[], T]) -> T:
