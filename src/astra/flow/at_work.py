@@ -237,9 +237,9 @@ class LaneAtWork:
         except Exception as error:  # noqa: BLE001 - whatever it was, it is recorded and shown
             self._record_failure(item, error)
             return False
-        moved = self.ledger.head().sequence != head
-        self._went_well(item, moved=moved)
-        return bool(item.every) and not moved
+        appended_nothing = self.ledger.head().sequence == head
+        self._went_well(item, moved=not appended_nothing)
+        return bool(item.every) and appended_nothing
 
     def _went_well(self, item: WorkItem, *, moved: bool) -> None:
         self._rests.pop(item.key, None)

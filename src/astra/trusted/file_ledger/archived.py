@@ -102,16 +102,16 @@ def write_file(path: Path, chunks: Iterable[bytes]) -> None:
 
 def _open_whole_file(month: Month, archive: Path | None = None) -> BinaryIO:
     place = (archive or Path(month.folder)) / month.file_name
-    with ExitStack() as opened:
+    with ExitStack() as stack:
         try:
-            file = opened.enter_context(open_regular(place))
+            file = stack.enter_context(open_regular(place))
             digest = digest_file(file)
             file.seek(0)
         except OSError as error:
             raise _build_error(month, f"{place} cannot be read: {error.strerror}") from None
         if digest != month.sha256:
             raise _build_error(month, f"{place} is not the file that was archived")
-        opened.pop_all()
+        stack.pop_all()
         return file
 
 
