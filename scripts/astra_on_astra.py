@@ -3,13 +3,16 @@
 A clean clone of this repository is the target of an outer Astra on a throwaway data root. Its app
 is the Astra of that clone, on a data root of its own in the app's state folder. A change to the
 trusted core is tested in a box, asks for consent by its path, is signed and goes into service; a
-change that is broken on purpose goes into service too, fails its health and is taken back.
+change that is broken on purpose goes into service too, fails its health and is taken back. That
+version also raises the format of the data root, which no version before it would open: the state
+folder was saved before it started, and is put back with the version.
 
     python scripts/astra_on_astra.py
 """
 
 import http.client
 import json
+import re
 import shlex
 import shutil
 import signal
@@ -29,8 +32,10 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 TESTS = ("tests/unit/kernel", "tests/unit/ledger")
 TRUSTED = "src/astra/trusted/door/front_door.py"
 HEALTH = "src/astra/interfaces/daemon/app.py"
+FORMATS = "src/astra/trusted/ledger/formats.py"
 OLD_WORDS, NEW_WORDS = "Host header not allowed", "this Host header is not one of ours"
 LEFT_OUT = (".git", ".venv*", "node_modules", "__pycache__", "agent-data", ".*_cache")
+_FORMAT = re.compile(r'"format":(\d+)')
 GOOD_LOOKS = 1
 """It goes into service with its first good answer; no later one is good."""
 
@@ -54,6 +59,7 @@ BROKEN = Edit(
 BROKEN_TOO = Edit(
     HEALTH, '    @app.get("/healthz")\n', '    looks: list[int] = []\n\n    @app.get("/healthz")\n'
 )
+HIGHER = Edit(FORMATS, "FORMAT = 1 + _RULES_OF_THE_CHAIN", "FORMAT = 2 + _RULES_OF_THE_CHAIN")
 
 
 def main() -> int:
@@ -137,6 +143,8 @@ def build_configuration(port: int) -> str:
         f'health_host = "localhost:{port}"',
         "# A data root has one owner: the old Astra leaves before the new one comes.",
         'replace = "stop-first"',
+        "# The data root is saved before a version opens it, so that its format may be raised.",
+        'before_start = "true"',
         "start_seconds = 300",
         "health_seconds = 30",
         "watch_seconds = 5",
@@ -168,12 +176,19 @@ def change_trusted_core(story: Story, port: int) -> None:
 
 def break_on_purpose(story: Story, port: int) -> None:
     story.print_heading("7. A version that is broken on purpose passes those tests, and is signed")
-    change = propose(story, "count the looks at our health", BROKEN, BROKEN_TOO)
-    story.show("changes", "approve", change, "--deploy", code=1)
+    before = read_format(story, "app-state")
+    change = propose(story, "count looks, in a new format", BROKEN, BROKEN_TOO, HIGHER)
+    story.show("changes", "approve", change, "--deploy", "--consent", FORMATS, code=1)
     story.wait_for_deployment()
     story.print_heading("8. Its health failed: the Astra before it was brought back by itself")
     story.show("releases")
     show_health(story, port)
+    raised = read_format(story, "var/state-snapshots/*.set-aside")
+    _require(raised > before, "the broken version did not raise the format")
+    _require(read_format(story, "app-state") == before, "the data root was not put back")
+    story.say(
+        f"    what it wrote, format {raised}, is set aside; the data root has format {before}"
+    )
     _require(NEW_WORDS in ask(port, host="somebody.example")[1], "another version came back")
     story.print_heading("9. This is its story")
     story.show("ledger", "story", change)
@@ -186,20 +201,26 @@ def end(story: Story) -> None:
 
 def propose(story: Story, reason: str, *edits: Edit) -> str:
     """Propose files as they are in the clone, with these edits; wait for the evidence."""
-    path = edits[0].path
+    options: list[str] = []
+    for number, path in enumerate(dict.fromkeys(edit.path for edit in edits)):
+        draft = story.folder / f"draft-{number}.py"
+        draft.write_text(edit_file(story, path, edits))
+        options += ["--edit", f"{path}={draft}"]
+    proposed = story.run_json("changes", "propose", *options, "--reason", reason)
+    return str(proposed["id"])
+
+
+def edit_file(story: Story, path: str, edits: tuple[Edit, ...]) -> str:
+    """Give the text of a file with its edits, and show them."""
     text = (story.folder / "astra" / path).read_text()
-    for edit in edits:
+    story.say(f"    {path}")
+    for edit in (edit for edit in edits if edit.path == path):
         _require(text.count(edit.search) == 1, f"{edit.search!r} is not once in {path}")
         text = text.replace(edit.search, edit.replacement)
-    draft = story.folder / "draft.py"
-    draft.write_text(text)
-    story.say(f"    {path}")
-    for edit in edits:
         kept_lines = edit.search.splitlines()
         for line in edit.replacement.splitlines():
             story.say(f"      {' ' if line in kept_lines else '+'} {line}")
-    proposed = story.run_json("changes", "propose", "--edit", f"{path}={draft}", "--reason", reason)
-    return str(proposed["id"])
+    return text
 
 
 def show_health(story: Story, port: int) -> None:
@@ -218,6 +239,13 @@ def ask(port: int, *, host: str) -> tuple[int, str, str]:
         return answer.status, answer.read().decode(), answer.getheader("Astra-Release", "")
     finally:
         connection.close()
+
+
+def read_format(story: Story, state: str) -> int:
+    """Give the highest format that the records of an inner data root name."""
+    ledgers = (story.folder / "data").glob(f"{state}/data/var/ledger/*.ndjson")
+    texts = [ledger.read_text() for ledger in ledgers]
+    return max((int(number) for text in texts for number in _FORMAT.findall(text)), default=0)
 
 
 def _require(holds: bool, trouble: str) -> None:  # noqa: FBT001 - one thing that has to hold

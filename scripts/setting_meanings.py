@@ -18,6 +18,7 @@ MEANINGS = {
     "target.environment_command": "builds the environment where that is `command`, into"
     " `$ENVIRONMENT_FOLDER`",
     "target.registries": "package registries, the only hosts that building an environment reaches",
+    "target.packages": "packages that the environment gets besides what the target's files ask for",
     "target.env": "variables of tests, builds, the agent's boxes and the app",
     "target.allowed_paths": "the only paths that changes may touch; empty: all",
     "target.forbidden_paths": "paths that no change may touch",

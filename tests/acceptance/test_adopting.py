@@ -67,6 +67,36 @@ def test_a_repository_is_recognised_checked_and_then_signed(empty: Astra, tmp_pa
     assert list((empty.root / "deployments").glob("check-*")) == []
 
 
+def test_a_migration_runs_before_the_start_in_a_check_as_it_will_for_a_release(
+    empty: Astra, tmp_path: Path
+) -> None:
+    named = (
+        *("--app", "sh -c 'test -s $PLACE && exec python3 server.py {port}'"),
+        *("--env", "PLACE={state}/schema", "--before-start", "sh -c 'echo 1 > $PLACE'"),
+    )
+    repository = make_foreign_repository(tmp_path / "project")
+    empty.json("init", repository, "--throwaway", "--yes", *named)
+    checked = empty.json("config", "check")
+    assert [item["name"] for item in checked["items"] if not item["ok"]] == []
+    assert "before_start" in [item["name"] for item in checked["items"]]
+
+    path = empty.root / "astra.toml"
+    path.write_text(path.read_text().replace("echo 1", "printf %s"))
+    broken = empty.json("config", "check", code=1)
+    trouble = {item["name"]: item for item in broken["items"] if not item["ok"]}
+    assert set(trouble) == {"start"}, "a migration that made nothing"
+    path.write_text(path.read_text().replace("printf %s", "cat /nowhere"))
+    broken = empty.json("config", "check", code=1)
+    (missing,) = (item for item in broken["items"] if not item["ok"])
+    assert (missing["name"], "/nowhere" in missing["detail"]) == ("before_start", True)
+
+
+def test_a_variable_without_a_value_is_refused(empty: Astra, tmp_path: Path) -> None:
+    repository = make_foreign_repository(tmp_path / "project")
+    refused = empty.run("init", repository, "--throwaway", "--env", "PLACE")
+    assert (refused.returncode, "not NAME=VALUE" in refused.stderr) == (2, True)
+
+
 def test_what_init_guessed_wrong_is_named_on_its_line(empty: Astra, tmp_path: Path) -> None:
     repository = make_foreign_repository(tmp_path / "project")
     corrections = ("--tests", "python3 -m unittest tests.test_server", "--health", "/up")

@@ -1,5 +1,6 @@
 """Astra changes, tests, deploys and takes back Astra: what `make self` shows."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -30,5 +31,8 @@ def test_astra_changes_deploys_and_takes_back_astra(empty: Astra) -> None:
     assert "asked by a wrong name it answers now" in output
     assert "failed and was taken back: its health failed" in output
     assert "failed, quarantined" in output
+    formats = re.search(r"format (\d+), is set aside; the data root has format (\d+)", output)
+    assert formats is not None
+    assert int(formats[1]) == int(formats[2]) + 1
     assert output.rstrip().splitlines()[-1].lstrip().startswith("ok: ")
     assert not list(empty.folder.glob("astra-self-*"))

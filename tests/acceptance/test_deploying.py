@@ -414,7 +414,7 @@ def test_a_persons_commit_stops_one_push_and_a_sync_lets_the_next_one_out(site: 
 
 MIGRATION = """
 import os, pathlib, sys
-with pathlib.Path(os.environ["ASTRA_STATE"], "schema").open("a") as schema:
+with pathlib.Path(os.environ["SCHEMA"]).open("a") as schema:
     schema.write("{version}\\n")
 sys.exit({code})
 """
@@ -422,6 +422,7 @@ sys.exit({code})
 
 def test_a_migration_runs_once_for_each_release_and_goes_back_with_it(site: Site) -> None:
     command = f'before_start = "{PYTHON} migrate.py"\nwatch_seconds = 1'
+    command += '\nenv = { SCHEMA = "{state}/schema" }'
     site.configure(CONFIGURATION.replace("watch_seconds = 1", command))
     schema = site.astra.root / "app-state" / "schema"
     site.commit("migrate.py", MIGRATION.format(version="first", code=0))

@@ -96,7 +96,8 @@ def choose_recipe(kind: str, files: RepositoryFiles, target: Target) -> Recipe:
     is_pytest = (
         bool(target.test_command) and target_command.parse(target.test_command).pytest is not None
     )
-    return write_recipe(kind, files, runner="pytest" if is_pytest else "")
+    runner = "pytest" if is_pytest else ""
+    return write_recipe(kind, files, runner=runner, packages=target.packages)
 
 
 def build_error(outcome: Outcome) -> EnvironmentFailed:

@@ -102,7 +102,7 @@ class EnvironmentStore:
             bytes=int(note["bytes"]) if note else _measure_half_made(folder),
             packages=len(note["packages"]) if note else 0,
             used_at=used_at,
-            used_by=tuple(used_by),
+            used_by=tuple(dict.fromkeys(used_by)),
         )
 
     def _find_last_use(self, folder: Path) -> float:

@@ -5,6 +5,7 @@ repository has no say in where: its words only choose among what was there befor
 """
 
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,14 +19,18 @@ from astra.trusted.sandbox import machine
 _NAME = re.compile(r"python3\.\d+")
 _USERS = (".pyenv/versions/*/bin", ".local/share/uv/python/*/bin")
 _ASK = "import sys; print(*sys.version_info[:3])"
+_ASK_NODE = "process.versions.node.split(/[.-]/).slice(0, 3).join(' ')"
+_NODE_LANGUAGES = frozenset({"javascript", "typescript"})
 _SECONDS = 20.0
 
 
 def propose_toolchain(detected: Detected) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Name the interpreter that a repository needs besides Astra's own, or say that none is here.
 
-    The version of each is what the program itself says.
+    The version of each is what the program itself says. node is the one of the system.
     """
+    if detected.language in _NODE_LANGUAGES:
+        return (), _judge_node(detected.versions)
     if detected.language != "python" or allows_version(detected.versions, sys.version_info[:3]):
         return (), ()
     interpreter = choose_interpreter(detected.versions, _list_interpreters())
@@ -39,20 +44,36 @@ def propose_toolchain(detected: Detected) -> tuple[tuple[str, ...], tuple[str, .
     return (), (trouble,)
 
 
+def _judge_node(versions: str) -> tuple[str, ...]:
+    node = shutil.which("node", path=machine.SYSTEM_PATH)
+    version = _ask_version(Path(node), "-p", _ASK_NODE) if node else None
+    if version is not None and allows_version(versions, version):
+        return ()
+    wanted = one_line(versions, 60) or "any version"
+    own_version = ".".join(map(str, version)) if version else "none"
+    trouble = (
+        f"it asks for node {wanted}, and the one in the system's folders is {own_version}: install"
+        " one and call it by its whole path in test_command and [app] command"
+    )
+    return (trouble,)
+
+
 def _list_interpreters() -> Iterator[Interpreter]:
     folders = [Path(name) for name in machine.SYSTEM_PATH.split(":")]
     folders += [folder for pattern in _USERS for folder in sorted(Path.home().glob(pattern))]
     for folder in folders:
         for path in sorted(folder.glob("python3.*")):
-            version = _ask_version(path) if _NAME.fullmatch(path.name) else None
+            version = (
+                _ask_version(path, "-I", "-S", "-c", _ASK) if _NAME.fullmatch(path.name) else None
+            )
             if version is not None:
                 yield Interpreter(path=path, version=version)
 
 
-def _ask_version(path: Path) -> Version | None:
+def _ask_version(path: Path, *question: str) -> Version | None:
     try:
         answer = subprocess.run(
-            [str(path), "-I", "-S", "-c", _ASK],
+            [str(path), *question],
             cwd="/",
             env={"PATH": machine.SYSTEM_PATH},
             stdin=subprocess.DEVNULL,

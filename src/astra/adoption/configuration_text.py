@@ -63,6 +63,11 @@ def _target_lines(detected: Detected, machine: OfMachine) -> list[str]:
         *_other_lock_lines(detected.other_lock),
         "# The package registries that building it reaches, as this machine has them.",
         f"{'' if registries else '# '}registries = [{', '.join(map(_quote, registries))}]",
+        *(
+            [f"packages = [{', '.join(map(_quote, detected.packages))}]"]
+            if detected.packages
+            else ()
+        ),
         "# Interpreters outside of /usr that boxes may start, by their whole path.",
         f"{'' if toolchain else '# '}toolchain = [{', '.join(map(_quote, toolchain))}]",
     ]
@@ -103,11 +108,16 @@ def _app_lines(detected: Detected, port: int) -> list[str]:
         f"command = {_quote(app.command)}",
         *(port_lines if app.listens else worker_lines),
         *([before] if app.before_start else ()),
+        *([f"env = {{ {_list_variables(app.env)} }}"] if app.env else ()),
         *(line for name, command in app.parts for line in _part_lines(name, command)),
         "# What it may touch besides its own state folder; no network unless you name hosts.",
         "# [app.permissions]",
         '# network = ["api.example.org"]',
     ]
+
+
+def _list_variables(variables: tuple[tuple[str, str], ...]) -> str:
+    return ", ".join(f"{name} = {_quote(value)}" for name, value in variables)
 
 
 def _part_lines(name: str, command: str) -> list[str]:

@@ -23,6 +23,8 @@ def find_server(files: RepositoryFiles) -> DetectedApp | None:
         if not _names_option(text, "--port"):
             continue
         subcommand = _SUBCOMMAND.search(text) if ".command(" in text else None
+        if subcommand is None and _GROUP.search(text):
+            continue  # which of its commands serves, nobody can tell
         host = "--host 127.0.0.1" if _names_option(text, "--host") else ""
         parts = (program, subcommand[1] if subcommand else "", host, "--port {port}")
         return DetectedApp(
@@ -47,6 +49,7 @@ def _list_programs(files: RepositoryFiles) -> Iterator[tuple[str, str]]:
             yield from ((program, path) for path in places if path in files.paths)
 
 
+_GROUP = re.compile(r"\.group\(|Group\(|\.add_subparsers\(")
 _ENDS = (".py", "/__init__.py", "/__main__.py")
 
 

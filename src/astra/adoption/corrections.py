@@ -11,6 +11,7 @@ from astra.adoption import target_command
 from astra.adoption.detected import Detected, DetectedApp
 
 _THE_OPERATOR = "what you named"
+_PORT_PLACES = ("{port}", "{fd}", "$PORT", "${PORT}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,6 +21,9 @@ class Corrections:
     test_command: str = ""
     app_command: str = ""
     health_path: str = ""
+    before_start: str = ""
+    packages: tuple[str, ...] = ()
+    app_env: tuple[tuple[str, str], ...] = ()
 
 
 NO_CORRECTIONS = Corrections()
@@ -32,12 +36,21 @@ def correct(detected: Detected, corrections: Corrections) -> Detected:
         detected = replace(
             detected, runner="", test_command=corrections.test_command, because=(_THE_OPERATOR,)
         )
+    if corrections.packages:
+        environment = detected.environment or "auto"
+        detected = replace(detected, packages=corrections.packages, environment=environment)
     return replace(detected, app=_correct_app(detected.app, corrections))
 
 
 def _correct_app(app: DetectedApp | None, corrections: Corrections) -> DetectedApp | None:
-    command, health_path = corrections.app_command, corrections.health_path
-    if command:
-        listens = "{port}" in command or "{fd}" in command
+    if command := corrections.app_command:
+        listens = any(place in command for place in _PORT_PLACES)
         app = DetectedApp(command=command, because=_THE_OPERATOR, listens=listens)
-    return replace(app, health_path=health_path) if app and health_path else app
+    if app is None:
+        return None
+    return replace(
+        app,
+        health_path=corrections.health_path or app.health_path,
+        before_start=corrections.before_start or app.before_start,
+        env=corrections.app_env or app.env,
+    )

@@ -18,6 +18,7 @@ class DetectedApp:
     parts: tuple[tuple[str, str], ...] = ()
     """Name and command of every other process."""
     before_start: str = ""
+    env: tuple[tuple[str, str], ...] = ()
     is_installed: bool = False
     """Whether its program is there only once the project itself is installed."""
 
@@ -31,6 +32,8 @@ class Detected:
     test_command: str = ""
     test_paths: tuple[str, ...] = ()
     environment: str = ""
+    packages: tuple[str, ...] = ()
+    """What the environment gets besides."""
     other_lock: OtherLock | None = None
     """A lock file that "auto" does not read."""
     app: DetectedApp | None = None

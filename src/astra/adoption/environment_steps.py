@@ -24,7 +24,8 @@ _REQUIREMENTS = re.compile(
     r"|requirements/(?:base|dev|development|tests?|testing)\.txt"
 )
 _PLAIN_REQUIREMENT = re.compile(r"[A-Za-z0-9][\w.,\[\]<>=!~;' \"()*+-]*")
-_PIP = ("{environment}/bin/python", "-m", "pip", "install", "--no-input", "--no-cache-dir")
+_QUIETLY = ("--no-input", "--no-cache-dir", "--progress-bar", "off")
+_PIP = ("{environment}/bin/python", "-m", "pip", "install", *_QUIETLY)
 _EXPORTED = "/tmp/astra-requirements.txt"  # noqa: S108 - the box's own
 _NPM = ("--no-audit", "--no-fund", "--cache", "/tmp/npm")  # noqa: S108 - the box's own
 
@@ -45,14 +46,17 @@ def choose_kind(setting: str, files: RepositoryFiles) -> str:
     return "npm" if files.has("package.json") else "venv" if files.find(r"(?:.*/)?\w+\.py") else ""
 
 
-def write_recipe(kind: str, files: RepositoryFiles, *, runner: str = "") -> Recipe:
-    """Write the steps; `runner` is a test runner that has to be there in any case."""
+def write_recipe(
+    kind: str, files: RepositoryFiles, *, runner: str = "", packages: tuple[str, ...] = ()
+) -> Recipe:
+    """Write the steps; `runner` and `packages` have to be there in any case."""
     if kind == "npm":
-        return Recipe(kind=kind, steps=tuple(_npm_steps(files)))
-    return Recipe(kind=kind, steps=tuple(_venv_steps(files, runner)))
+        return Recipe(kind=kind, steps=tuple(_npm_steps(files, packages)))
+    named_packages = (*packages, runner) if runner else packages
+    return Recipe(kind=kind, steps=tuple(_venv_steps(files, named_packages)))
 
 
-def _venv_steps(files: RepositoryFiles, runner: str) -> Iterator[Step]:
+def _venv_steps(files: RepositoryFiles, packages: tuple[str, ...]) -> Iterator[Step]:
     yield ("{python}", "-m", "venv", "{environment}")
     if files.has("uv.lock"):
         yield (*_PIP, "uv")
@@ -69,16 +73,18 @@ def _venv_steps(files: RepositoryFiles, runner: str) -> Iterator[Step]:
         place = f".[{','.join(extras)}]" if extras else "."
         no_dependencies = ("--no-deps",) if files.has("uv.lock") else ()
         yield (*_PIP, *no_dependencies, "--editable", place)
-    if runner:
-        yield (*_PIP, runner)
+    if packages:
+        yield (*_PIP, *packages)
 
 
-def _npm_steps(files: RepositoryFiles) -> Iterator[Step]:
+def _npm_steps(files: RepositoryFiles, packages: tuple[str, ...]) -> Iterator[Step]:
     locks = ("package-lock.json", "npm-shrinkwrap.json")
     described = [name for name in ("package.json", *locks) if files.has(name)]
     yield ("cp", *described, "{environment}/")
     how = "ci" if files.has(*locks) else "install"
     yield ("npm", how, "--prefix", "{environment}", *_NPM)
+    if packages:
+        yield ("npm", "install", "--no-save", "--prefix", "{environment}", *_NPM, *packages)
 
 
 def _find_requirements(files: RepositoryFiles) -> tuple[str, ...]:

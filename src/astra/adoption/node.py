@@ -15,6 +15,9 @@ _REPORTED = {
 }
 _NODE_START = re.compile(r"node\s+([\w./-]+\.[cm]?js)")
 _TEST_WORDS = re.compile(r"node\s+(?:[\w=./-]+\s+)*--test\b")
+_TEST_WORD = re.compile(r"\s--test(?=\s|$)")
+_OPTIONS = re.compile(r"(?:mocha|node)((?:\s+[\w./=:@*-]+)*)")
+_REPORTER = re.compile(r"\s--(?:test-)?reporter(?:-destination)?[ =]\S+")
 _NO_TEST = "no test specified"
 
 
@@ -58,15 +61,18 @@ def _find_runner(
 
 
 def _build_command(runner: str, script: str) -> str:
-    """Give the runner's own command with a report; what the script adds is kept for mocha.
+    """Give the runner's own command with a report; what the script adds is kept.
 
     >>> _build_command("mocha", "mocha --require test/env test/")
     'npx mocha --reporter xunit --reporter-option output={junit} --require test/env test/'
     """
     if runner in {"", "npm"}:
         return "npm test" if runner else ""
-    extra = re.match(r"mocha((?:\s+[\w./=:@*-]+)*)$", script.strip()) if runner == "mocha" else None
-    options = re.sub(r"\s--reporter[ =]\S+", "", extra[1]) if extra else ""
+    extra = _OPTIONS.fullmatch(script.strip()) if runner in {"mocha", "node"} else None
+    options = _REPORTER.sub("", extra[1]) if extra else ""
+    if runner == "node" and _TEST_WORD.search(options):
+        reported_test = _REPORTED["node"].removeprefix("node")
+        return "node" + _TEST_WORD.sub(reported_test, options, count=1)
     return _REPORTED[runner] + options.rstrip()
 
 

@@ -19,8 +19,11 @@ _QUOTED = re.compile(
 _ASGI = re.compile(
     r"^(\w+)\s*(?::[^=\n]+)?=\s*(?:FastAPI|Starlette|Litestar|Quart)\(", re.MULTILINE
 )
-_WSGI = re.compile(r"^(\w+)\s*(?::[^=\n]+)?=\s*(?:Flask|Bottle)\(", re.MULTILINE)
+_WSGI = re.compile(
+    r"^(\w+)\s*(?::[^=\n]+)?=\s*(?:Flask|Bottle|create_app|make_app)\(", re.MULTILINE
+)
 _SCRIPT = "script"
+_RUNTESTS = "runtests.py"
 _FACTORY = re.compile(r"^def (create_app|make_app)\(", re.MULTILINE)
 
 
@@ -50,6 +53,7 @@ _TEST_COMMANDS = {
     "unittest": "python3 -m unittest discover -v",
     "tox": "python -m tox run --current-env",
     "nox": "python -m nox --no-venv",
+    _RUNTESTS: f"python {_RUNTESTS}",
 }
 
 
@@ -64,6 +68,7 @@ def _find_runner(files: RepositoryFiles, packages: frozenset[str]) -> tuple[str,
         ("pytest", "pytest" in packages and bool(tests), "pytest is among the dependencies"),
         ("django", files.has("manage.py") and "django" in packages, "manage.py"),
         (_SCRIPT, bool(read_tox_command(files)), "the one command in tox.ini"),
+        (_RUNTESTS, _any_imports([files.read_text(_RUNTESTS)], "unittest"), _RUNTESTS),
         ("unittest", _any_imports(samples, "unittest"), "the tests import unittest"),
         ("nox", files.has("noxfile.py"), "noxfile.py"),
         ("tox", files.has("tox.ini"), "tox.ini"),
@@ -141,7 +146,7 @@ def _find_versions(files: RepositoryFiles) -> str:
 
 def _find_app(files: RepositoryFiles, packages: frozenset[str]) -> DetectedApp | None:
     for path in _list_sources(files):
-        text, module = files.read_text(path), path.removesuffix(".py").replace("/", ".")
+        text, module = files.read_text(path), _name_module(path)
         if match := _ASGI.search(text):
             command = f"python -m uvicorn {module}:{match[1]} --host 127.0.0.1 --port {{port}}"
             return DetectedApp(
@@ -170,8 +175,18 @@ def _describe_wsgi(
     return DetectedApp(command=command, health_path=health_path, because=path)
 
 
+def _name_module(path: str) -> str:
+    """Name the module of a file.
+
+    >>> _name_module("shop/__init__.py"), _name_module("shop/web.py")
+    ('shop', 'shop.web')
+    """
+    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
 def _list_sources(files: RepositoryFiles) -> list[str]:
-    """List the sources near the top, those with the usual names first."""
+    """List the sources near the top, those with the usual names first; no tests, no examples."""
     usual = ("app.py", "main.py", "wsgi.py", "asgi.py", "server.py")
-    sources = files.find(r"(?:\w+/)?\w+\.py")
+    no_sources = re.compile(_TEST_FILES + r"|(?:tests?|docs?|examples?|samples?|benchmarks?)/.*")
+    sources = [p for p in files.find(r"(?:\w+/)?\w+\.py") if not no_sources.fullmatch(p)]
     return sorted(sources, key=lambda path: (path.rpartition("/")[2] not in usual, path.count("/")))

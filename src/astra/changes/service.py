@@ -13,6 +13,7 @@ from astra.plans.register import Register
 from astra.research.book import ResearchBook
 from astra.research.citations import DescribeCitation, describe_unchecked
 from astra.research.service import cite_session
+from astra.trusted.changes.evidence import TestVerdict
 from astra.trusted.changes.merging import Merges
 from astra.trusted.changes.model import Change, State
 from astra.trusted.changes.review import Review
@@ -30,6 +31,12 @@ _NEXT = {
     State.CONFLICT: "read what stands in its way, then propose it again with supersedes={id}",
     State.REJECTED: "read the reason; propose something else, or leave it",
 }
+
+_MORE_TIME = (
+    "its tests took too long: set AGENT_DEPLOY_TEST_TIMEOUT to more seconds (in .env of the data"
+    " root, then astra down), or have test_command run fewer, and propose again with"
+    " supersedes={id}"
+)
 
 
 @dataclass(frozen=True)
@@ -164,8 +171,15 @@ def change_document(change: Change) -> dict[str, Any]:
         "comments": list(change.comments),
         "decision": {"reason": change.reason, "terms": change.terms},
         "conflict": change.conflict,
-        "next": _NEXT.get(change.state, "nothing: it is over").format(id=change.id),
+        "next": _tell_next_step(change).format(id=change.id),
     }
+
+
+def _tell_next_step(change: Change) -> str:
+    tests = change.tests or {}
+    if change.state is State.TESTS_FAILED and tests.get("verdict") == TestVerdict.TIMED_OUT:
+        return _MORE_TIME
+    return _NEXT.get(change.state, "nothing: it is over")
 
 
 def evidence_document(change: Change) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """What deployments need of the world: an approval, release folders, the app's holder, and time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -42,6 +42,15 @@ class Approved(Protocol):
     def may_deploy(self, change: str | None) -> Verdict:
         """Judge a change, or without one the newest commit of the target's branch."""
         ...
+
+
+def fill_state(variables: Iterable[tuple[str, str]], state: str) -> dict[str, str]:
+    """Put the app's state folder in the place of `{state}` in the values of its variables.
+
+    >>> fill_state([("DATABASE_URL", "sqlite:///{state}/app.db")], "/srv/state")
+    {'DATABASE_URL': 'sqlite:////srv/state/app.db'}
+    """
+    return {name: value.replace("{state}", state) for name, value in variables}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -287,4 +287,4 @@ class Work:
 
 
 def _not_blamed(error: AstraError) -> Trouble:
-    return Trouble(reason=error.detail, blamed=False)
+    return Trouble(reason=f"{error.detail}; {error.next_step}", blamed=False)

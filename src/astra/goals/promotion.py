@@ -58,9 +58,13 @@ class Evidence:
 
     @property
     def why(self) -> str:
+        reinforced = (
+            f"reinforced {_describe_count(self.reinforcements)}"
+            if self.reinforcements
+            else "never reinforced"
+        )
         return (
-            f"its strength is {self.strength:.2f} now, it was reinforced"
-            f" {_describe_count(self.reinforcements)} and recorded"
+            f"its strength is {self.strength:.2f} now, it was {reinforced} and recorded"
             f" {_describe_count(self.recurrence)} in these words since {self.since[:10]}"
         )
 

@@ -87,10 +87,16 @@ _GOALS = {
     control.PAUSED: ("it is paused", "astra goals run {id}"),
     control.BUDGET_SPENT: ("its budget is used up", "astra goals adopt {id}"),
     control.TASK_FAILED: ("a task of it failed", "astra goals retry {id}"),
-    control.DEADLINE_PASSED: ("its deadline has passed", "astra goals run {id}"),
+    control.DEADLINE_PASSED: ("its deadline has passed", "astra goals abandon {id} --reason TEXT"),
     control.UNCHECKED: ("you judge whether it is achieved", "astra goals close {id}"),
-    control.CRITERIA_FAILED: ("its success criteria do not hold", "astra goals show {id}"),
-    control.NOT_SIGNED: ("its signature does not hold any more", "astra goals show {id}"),
+    control.CRITERIA_FAILED: (
+        "its success criteria do not hold",
+        "astra goals retry {id} --node NODE",
+    ),
+    control.NOT_SIGNED: (
+        "its signature does not hold any more",
+        "astra goals abandon {id} --reason TEXT",
+    ),
 }
 _NOT_PLANNED = ("it could not be planned", "astra goals show {id}")
 _DEPLOYMENTS = {

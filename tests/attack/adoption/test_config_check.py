@@ -45,6 +45,7 @@ def runtime(tmp_path: Path) -> Iterator[Runtime]:
         '[target]\nenvironment = "command"\nenvironment_command = "{tool}"',
         '[app]\ncommand = "{tool}"\nport = 8000',
         '[app]\ncommand = "true"\nclient_build = "{tool}"',
+        '[app]\ncommand = "true"\nbefore_start = "{tool}"',
     ],
 )
 def test_an_unsigned_text_opens_no_folder_of_this_machine(

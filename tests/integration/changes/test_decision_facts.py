@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from astra.changes.edits import WholeFile
+from astra.changes.service import change_document
 from astra.deployments import events, views
 from astra.deployments.decision_facts import DecisionFacts
 from astra.deployments.live_difference import LiveDifference
@@ -186,3 +187,13 @@ def test_what_an_agent_wrote_reaches_no_fact_unescaped(here: ChangesHere) -> Non
     (fact,) = pick(describe(here, second), "quarantine")
     assert "\x1b" not in fact["text"]
     assert "\u202e" not in fact["text"]
+
+
+def test_tests_that_took_too_long_lead_to_the_setting_that_gives_them_more(
+    here: ChangesHere,
+) -> None:
+    here.tests.verdict = TestVerdict.TIMED_OUT
+    next_step = change_document(here.reviewed())["next"]
+    assert "AGENT_DEPLOY_TEST_TIMEOUT" in next_step
+    here.tests.verdict = TestVerdict.FAILED
+    assert "read the failures" in change_document(here.reviewed())["next"]

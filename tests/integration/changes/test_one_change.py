@@ -2,6 +2,7 @@
 
 import pytest
 
+from astra.changes import for_plans
 from astra.changes.edits import Delete, Patch, Replace, WholeFile
 from astra.tasks.book import TaskBook
 from astra.trusted.changes import model
@@ -327,3 +328,14 @@ def test_the_research_a_change_names_is_an_id_and_no_sentence(
     with pytest.raises(NotFound) as unknown:
         here.propose(research="res_0123456789abcdef")
     assert unknown.value.reason == "unknown_research"
+
+
+def test_a_worker_that_died_finds_what_its_plan_proposed_and_nothing_of_others(
+    here: ChangesHere,
+) -> None:
+    tested = for_plans.TestedChanges(here.changes.book)
+    before = here.root.ledger.head().sequence
+    change = here.propose()
+    assert tested.find_newest("test", after=before) == change.id
+    assert tested.find_newest("plan_00c0ffee", after=before) == ""
+    assert tested.find_newest("test", after=here.root.ledger.head().sequence) == ""

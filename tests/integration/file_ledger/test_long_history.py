@@ -174,6 +174,13 @@ def test_an_index_that_is_built_ahead_knows_nothing_that_a_crash_could_take_back
         assert build_ahead(tmp_path) == point.sequence == 10
 
 
+def test_readers_keep_few_pages_however_long_the_history_is(tmp_path: Path) -> None:
+    """There are up to eight, and each would come to hold two megabytes of a large index."""
+    with opened(tmp_path) as ledger:
+        ledger.append([happened()])
+        assert ledger.query("PRAGMA cache_size") == [(-512,)]
+
+
 def test_building_ahead_again_does_nothing(tmp_path: Path) -> None:
     with opened(tmp_path) as serving:
         serving.append([happened()])

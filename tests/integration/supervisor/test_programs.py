@@ -85,6 +85,13 @@ def test_a_worker_has_no_port_and_inherits_none(stage: Stage) -> None:
     assert stage.holder.retire(instance)["killed"] is False
 
 
+def test_a_variable_may_name_the_state_folder(stage: Stage) -> None:
+    script = "import os, time\nopen(os.environ['PLACE'], 'w').close()\ntime.sleep(3600)"
+    spec = stage.spec(script, listens=False, env=[["PLACE", "{state}/began"]])
+    stage.holder.launch(spec)
+    until((stage.root / "app-state" / "began").exists)
+
+
 def test_what_had_no_answer_at_the_end_of_the_drain_is_counted(stage: Stage) -> None:
     stage.serve(stage.spec(NEVER_ANSWERS, drain_seconds=1))
     port = stage.holder.state().port  # type: ignore[union-attr]

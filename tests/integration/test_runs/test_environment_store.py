@@ -94,6 +94,15 @@ def test_one_that_a_release_is_sealed_with_stays(
     assert environment.folder.exists()
 
 
+def test_a_release_and_its_backup_are_one_user(store: EnvironmentStore, build: Build) -> None:
+    environment = build("one\n")
+    for place in ("releases/20260101T000000Z-aa", "backups/20260101T000000Z-aa"):
+        (store.deployments / place).mkdir(parents=True)
+        write_mark(store.deployments / place, environment)
+    (stored,) = store.list_environments()
+    assert stored.used_by == ("20260101T000000Z-aa",)
+
+
 def test_one_that_was_just_asked_for_stays(store: EnvironmentStore, build: Build) -> None:
     environment = build("one\n")
     store = replace(store, clock=SetClock(datetime.now(UTC)))

@@ -53,6 +53,7 @@ UNITTEST = "import unittest\n"
         ({"requirements-dev.txt": "PyTest==9\n", "test_a.py": ""}, "pytest", "auto"),
         ({"pyproject.toml": GROUP, "test_a.py": ""}, "pytest", "auto"),
         ({"a.py": "", "tests/test_a.py": UNITTEST}, "unittest", ""),
+        ({"runtests.py": UNITTEST, "a/tests/test_a.py": UNITTEST}, "runtests.py", ""),
         ({"manage.py": "", "requirements.txt": "Django>=5\n"}, "django", "auto"),
         ({"tox.ini": "[testenv]\ncommands = pytest {posargs}\n"}, "pytest", "auto"),
         ({"tox.ini": "[testenv]\ncommands = trial x\n"}, "tox", "auto"),
@@ -145,6 +146,23 @@ def test_a_package_json_without_tests_is_not_taken_for_one_with_tests() -> None:
             "/",
         ),
         (
+            {
+                "notes.py": "from app import create_app\n\napp = create_app()\n",
+                "app/__init__.py": "def create_app():\n    return Flask(__name__)\n",
+                "requirements.txt": "flask\ngunicorn",
+            },
+            "python -m gunicorn notes:app --bind 127.0.0.1:{port}",
+            "/",
+        ),
+        (
+            {
+                "app/__init__.py": "def create_app():\n    return Flask(__name__)\n",
+                "requirements.txt": "flask\ngunicorn",
+            },
+            "python -m gunicorn 'app:create_app()' --bind 127.0.0.1:{port}",
+            "/",
+        ),
+        (
             {"src/main.py": "app = FastAPI()\n", "requirements.txt": "fastapi"},
             "python -m uvicorn src.main:app --host 127.0.0.1 --port {port}",
             "/",
@@ -170,6 +188,40 @@ def test_the_app_is_recognised(texts: dict[str, str], command: str, health: str)
     app = look(texts).app
     assert app is not None
     assert (app.command, app.health_path) == (command, health)
+
+
+@pytest.mark.parametrize("folder", ["tests", "test", "docs", "examples"])
+def test_an_app_of_tests_docs_or_examples_is_not_the_projects_server(folder: str) -> None:
+    texts = {f"{folder}/app.py": "app = Starlette()\n", "pyproject.toml": "[project]\n"}
+    assert look(texts).app is None
+    assert look({"tests.py": "app = Flask(x)\n", "requirements.txt": "flask"}).app is None
+
+
+@pytest.mark.parametrize(
+    ("script", "command"),
+    [
+        (
+            "node --experimental-strip-types --test src/*.test.ts",
+            (
+                "node --experimental-strip-types --test --test-reporter=junit"
+                " --test-reporter-destination={junit} src/*.test.ts"
+            ),
+        ),
+        (
+            "node --test --test-reporter=spec --test-concurrency=1 test/",
+            (
+                "node --test --test-reporter=junit --test-reporter-destination={junit}"
+                " --test-concurrency=1 test/"
+            ),
+        ),
+        (
+            "node --test && echo well",
+            "node --test --test-reporter=junit --test-reporter-destination={junit}",
+        ),
+    ],
+)
+def test_what_the_script_says_to_nodes_runner_is_kept(script: str, command: str) -> None:
+    assert look({"package.json": package(scripts={"test": script})}).test_command == command
 
 
 def test_a_worker_of_a_procfile_is_an_app_without_a_port() -> None:
@@ -255,6 +307,13 @@ def scripts(place: str) -> str:
             {"pyproject.toml": scripts("notes.cli:main"), "src/notes/cli.py": ARGPARSE},
             "notes --port {port}",
         ),
+        (
+            {
+                "pyproject.toml": scripts("notes.cli:cli"),
+                "notes/cli.py": CLICK.replace("def serve", "def serve_command"),
+            },
+            "",
+        ),
         ({"pyproject.toml": scripts("notes.cli:main"), "notes/cli.py": "print()\n"}, ""),
         ({"pyproject.toml": scripts("notes.cli:main")}, ""),
         ({"pyproject.toml": scripts("..:x"), "notes/cli.py": ARGPARSE}, ""),
@@ -308,6 +367,20 @@ def test_what_the_operator_names_takes_the_place_of_a_guess() -> None:
     assert detected.missing == ()
     signed = configuration.parse(render_configuration("/r", "main", detected))
     assert (signed.app.command, signed.app.health_path) == ("./serve {port}", "/up")
+
+
+def test_packages_variables_and_a_migration_that_the_operator_names_are_in_the_contract() -> None:
+    named = Corrections(
+        app_command="serve {port}",
+        before_start="migrate up",
+        packages=("redis>=5",),
+        app_env=(("DATABASE_URL", 'sqlite:///{state}/a "b".db'), ("LOUD", "1")),
+    )
+    files = RepositoryFiles(paths=frozenset({"a.py"}))
+    signed = configuration.parse(render_configuration("/r", "main", detect(files, named)))
+    assert signed.app.before_start == "migrate up"
+    assert dict(signed.app.env) == {"DATABASE_URL": 'sqlite:///{state}/a "b".db', "LOUD": "1"}
+    assert (signed.target.environment, signed.target.packages) == ("auto", ("redis>=5",))
 
 
 def test_a_worker_that_the_operator_names_has_no_port() -> None:

@@ -38,6 +38,15 @@ def test_the_runner_of_the_tests_is_always_there() -> None:
     assert steps({"requirements.txt": ""}, runner="pytest")[-1].endswith(" pytest")
 
 
+def test_packages_that_the_operator_names_come_after_those_of_the_files() -> None:
+    files = RepositoryFiles(paths=frozenset({"requirements.txt", "package.json"}))
+    packages = ("redis>=5", "hiredis")
+    *_, last = write_recipe("venv", files, runner="pytest", packages=packages).steps
+    assert last[-3:] == ("redis>=5", "hiredis", "pytest")
+    *_, last = write_recipe("npm", files, packages=("@types/node",)).steps
+    assert (last[:3], last[-1]) == (("npm", "install", "--no-save"), "@types/node")
+
+
 def test_npm_goes_by_the_lock_where_there_is_one() -> None:
     assert " ci " in steps({"package.json": "{}", "package-lock.json": "{}"}, "npm")[-1]
     assert " install " in steps({"package.json": "{}"}, "npm")[-1]

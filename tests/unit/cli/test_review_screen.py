@@ -69,6 +69,13 @@ def plain(found: dict[str, Any], width: int = 0) -> list[str]:
     return list(render_screen(found, lambda text, _colour: text, width))
 
 
+def test_secret_files_that_the_tests_found_empty_are_named() -> None:
+    evidence = change()["evidence"] | {"runs": [run("change", "failed", withheld=["tests/.env"])]}
+    lines = "\n".join(plain(change(evidence=evidence)))
+    assert "empty for the tests: tests/.env" in lines
+    assert "empty for the tests" not in "\n".join(plain(change()))
+
+
 def test_every_line_fits_the_terminal_and_stays_in_its_column() -> None:
     for width in (80, 100):
         lines = plain(change(), width)

@@ -44,6 +44,15 @@ def test_every_section_is_read() -> None:
         ("[target]\nmax_file_kb = true", "target.max_file_kb", "a whole number"),
         ("[target]\ntest_paths = 'tests'", "target.test_paths", "a list of texts"),
         ("[app.permissions]\nnetwork = 1", "app.permissions.network", "a text or a list of texts"),
+        ("[target]\npackages = ['redis']", "target.packages", "an environment that Astra builds"),
+        *(
+            (
+                f"[target]\nenvironment = 'auto'\npackages = [{package!r}]",
+                "target.packages",
+                "is no package",
+            )
+            for package in ("--index-url=http://a", "a @ https://a/b", "./here", "{python}", "-e.")
+        ),
         ("[app]\nstart_seconds = 0", "app.start_seconds", "cannot be 0 seconds"),
         ("[app]\nstart_seconds = 3601", "app.start_seconds", "cannot be 3601 seconds"),
         ("[beliefs.weights]\nrollbak = 1", "beliefs.weights.rollbak", "did you mean rollback?"),

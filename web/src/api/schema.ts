@@ -5699,6 +5699,12 @@ export interface components {
              * @default
              */
             clock: string;
+            /**
+             * Next Index
+             * @description that another version is installed, and how far its index is
+             * @default
+             */
+            next_index: string;
         };
         /**
          * LinesShown

@@ -286,9 +286,9 @@ def _copy_segment(copying: _Copying, chain: Path, segment: Segment, last: int) -
         with suppress(FileNotFoundError), plain.open("rb") as file:  # it may be compressed by now
             copying.add_file(f"var/ledger/{plain.name}", _join_lines(_read_until(file, last)))
             return
-    packed = archived.find_whole_file(chain, segment.month)
-    with packed.open("rb") as file:
-        copying.add_file(f"var/ledger/{packed.name}", _split_file(file))
+    name, packed = archived.open_whole_file(chain, segment.month)
+    with packed:
+        copying.add_file(f"var/ledger/{name}", _split_file(packed))
 
 
 def _read_until(lines: Iterable[bytes], last: int) -> Iterator[bytes]:

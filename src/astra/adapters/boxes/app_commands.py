@@ -8,7 +8,7 @@ from astra.adapters.boxes.sandbox import Sandbox
 from astra.adapters.environment_mark import read_mark
 from astra.adapters.supervisor.app_box import find_program, make_state_folder, read_secrets
 from astra.deployments.plan import Plan
-from astra.deployments.ports import Checked, Running
+from astra.deployments.ports import Checked, Running, fill_state
 from astra.trusted.kernel.masking import mask
 from astra.trusted.policy.manifest import Limits, Manifest
 from astra.trusted.sandbox.ports import BoxRequest, Outcome, Verdict
@@ -53,7 +53,7 @@ class AppCommand:
 
     def run(self, plan: Plan, folder: str, running: Running) -> Checked:
         tools = CommandTools.find(plan.health_command, Path(folder), plan.programs)
-        environment = dict(plan.env)
+        environment = fill_state(plan.env, plan.state_folder)
         environment |= {"ASTRA_RELEASE": running.release, "ASTRA_STATE": plan.state_folder}
         environment |= {"ASTRA_PROBE": running.probe, "PYTHONDONTWRITEBYTECODE": "1"}
         outcome = self.sandbox.run(
@@ -89,7 +89,8 @@ class BeforeStartCommand:
     def run(self, plan: Plan, folder: str, release: str, *, correlation: str) -> Checked:
         make_state_folder(Path(plan.state_folder))
         tools = CommandTools.find(plan.before_start, Path(folder), plan.programs)
-        environment = dict(plan.env) | read_secrets(self.data_root, plan.secrets)
+        environment = fill_state(plan.env, plan.state_folder)
+        environment |= read_secrets(self.data_root, plan.secrets)
         environment |= {"ASTRA_RELEASE": release, "ASTRA_STATE": plan.state_folder}
         environment |= {"PYTHONDONTWRITEBYTECODE": "1"}
         seconds = plan.before_start_seconds

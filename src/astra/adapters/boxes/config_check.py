@@ -28,6 +28,7 @@ from astra.adapters.release_tree import remove_tree
 from astra.adapters.supervisor.app_box import INHERITED, INSIDE_PORT
 from astra.adapters.workspaces import Workspaces
 from astra.deployments.app_plan import build_steps, secret_filter
+from astra.deployments.ports import fill_state
 from astra.trusted.changes.evidence import TestVerdict
 from astra.trusted.files.data_root import DataRoot
 from astra.trusted.kernel.errors import AstraError
@@ -47,6 +48,8 @@ _MORE_TIME = (
     "set AGENT_DEPLOY_TEST_TIMEOUT to more seconds (in .env of the data root, then astra down), or"
     " have test_command run fewer tests"
 )
+_LAST_LINES = 4
+_ERROR = re.compile(r"(?:[A-Za-z_][\w.]*\.)?[A-Z]\w*(?:Error|Exception)\b")
 _FIXES = (
     (r"timed out: not done", _MORE_TIME),
     (r"No module named '?([\w.]+)", "add {0} to what the target installs, or set environment"),
@@ -220,40 +223,85 @@ class ConfigCheck:
         state = folder.parent.parent / "state"
         state.mkdir(mode=0o700)
         staging.hand_over(state, machine.inspect_machine().identity)
+        items = self._run_before_start(checked, folder, state) if checked.app.before_start else []
+        if not all(item.ok for item in items):
+            return items
         try:
             request = describe_start(checked, folder, state, self._purpose)
             outcome = BoxesOnly(self.sandbox).run(request)
         except (AstraError, OSError, ValueError) as error:
-            return [_failed("start", error)]
-        return _judge_start(outcome, checked.app)
+            return [*items, _failed("start", error)]
+        return [*items, *_judge_start(outcome, checked.app)]
+
+    def _run_before_start(self, checked: Configuration, folder: Path, state: Path) -> list[Item]:
+        try:
+            request = _describe_before_start(checked, folder, state, self._purpose)
+            outcome = BoxesOnly(self.sandbox).run(request)
+        except (AstraError, OSError, ValueError) as error:
+            return [_failed("before_start", error)]
+        if outcome.succeeded:
+            return [Item(name="before_start", ok=True, detail="it ran on an empty state folder")]
+        output = _read_output(outcome)
+        fix = _suggest_fix(output, "mend [app] before_start; the detail has its last lines")
+        detail = f"{outcome.reason}: {_find_last_lines(output)}"
+        return [Item(name="before_start", ok=False, detail=detail, fix=fix)]
 
 
 def describe_start(
     checked: Configuration, folder: Path, state: Path, purpose: Purpose
 ) -> BoxRequest:
     """Describe the box in which an app is started once, from a folder, without secrets."""
-    app, target = checked.app, checked.target
+    app = checked.app
     command = tuple(shlex.split(app.command))
-    tools = CommandTools.find(command, folder, target.toolchain)
+    tools = CommandTools.find(command, folder, checked.target.toolchain)
     python = Path(getattr(sys, "_base_executable", sys.executable))
     mode, seconds = _choose_mode(app)
     places = {"{fd}": str(INHERITED), "{port}": str(INSIDE_PORT)}
     app_words = [_fill_word(word, places) for word in tools.command]
-    variables = {**dict(target.env), **dict(app.env), "ASTRA_STATE": str(state)}
-    variables |= {"PORT": str(INSIDE_PORT), "PYTHONUNBUFFERED": "1", "ASTRA_RELEASE": "check"}
     probe_words = (mode, str(INSIDE_PORT), app.probe_path or "/", str(seconds), *app_words)
-    return BoxRequest(
+    request = _describe_box(checked, folder, state, purpose, tools=tools, seconds=seconds + 30)
+    return replace(
+        request,
         command=(str(python), "-I", "-c", START_PROBE, *probe_words),
+        programs=(python, *tools.programs),
+    )
+
+
+def _describe_before_start(
+    checked: Configuration, folder: Path, state: Path, purpose: Purpose
+) -> BoxRequest:
+    app = checked.app
+    command = tuple(shlex.split(app.before_start))
+    tools = CommandTools.find(command, folder, checked.target.toolchain)
+    seconds = app.before_start_seconds
+    return _describe_box(checked, folder, state, purpose, tools=tools, seconds=seconds)
+
+
+def _describe_box(
+    checked: Configuration,
+    folder: Path,
+    state: Path,
+    purpose: Purpose,
+    *,
+    tools: CommandTools,
+    seconds: int,
+) -> BoxRequest:
+    """Describe the box of an app: its release to read, a state folder to write, its variables."""
+    signed_variables = {**dict(checked.target.env), **dict(checked.app.env)}
+    variables = {**fill_state(signed_variables.items(), str(state)), "ASTRA_STATE": str(state)}
+    variables |= {"PORT": str(INSIDE_PORT), "PYTHONUNBUFFERED": "1", "ASTRA_RELEASE": "check"}
+    return BoxRequest(
+        command=tools.command,
         manifest=Manifest(
             read_paths=(str(folder),),
             write_paths=(str(state),),
-            limits=Limits(wall_seconds=seconds + 30, processes=512),
+            limits=Limits(wall_seconds=seconds, processes=512),
             environment=variables,
         ),
         workdir=str(folder),
         actor=purpose.actor,
         correlation=purpose.correlation,
-        programs=(python, *tools.programs),
+        programs=tools.programs,
         environment=tools.environment,
         label=purpose.label,
     )
@@ -278,11 +326,27 @@ def _judge_start(outcome: Outcome, app: App) -> list[Item]:
     if outcome.succeeded:
         health = Item(name="health", ok=True, detail=f"{app.probe_path} answered")
         return [start, health] if is_server else [start]
-    output = (outcome.stdout + b"\n" + outcome.stderr).decode("utf-8", "replace")
-    last_lines = one_line(printable(" ".join(output.strip().splitlines()[-4:])), 500)
+    output = _read_output(outcome)
+    last_lines = _find_last_lines(output)
     fix = _suggest_fix(output, "mend [app] command; the detail has its last lines")
     trouble = Item(name="start", ok=False, detail=f"{outcome.reason}: {last_lines}", fix=fix)
     return [start, replace(trouble, name="health")] if "was not healthy" in output else [trouble]
+
+
+def _read_output(outcome: Outcome) -> str:
+    return (outcome.stdout + b"\n" + outcome.stderr).decode("utf-8", "replace")
+
+
+def _find_last_lines(output: str) -> str:
+    r"""Give the last lines, and before them the last error, which servers print much after.
+
+    >>> _find_last_lines("OSError: read-only\n[3] Worker exiting\n[3] a\n[3] b\n[3] c")
+    'OSError: read-only … [3] Worker exiting [3] a [3] b [3] c'
+    """
+    lines = output.strip().splitlines()
+    errors = [line.strip() for line in lines[:-_LAST_LINES] if _ERROR.match(line.strip())]
+    shown_lines = [*(f"{error} …" for error in errors[-1:]), *lines[-_LAST_LINES:]]
+    return one_line(printable(" ".join(shown_lines)), 500)
 
 
 def _suggest_fix(text: str, otherwise: str) -> str:

@@ -36,7 +36,10 @@ def _list_named(configuration: Configuration) -> Iterator[str]:
     yield from target.toolchain
     if target.environment.startswith("/"):
         yield target.environment
-    commands = (target.test_command, target.environment_command, app.command, app.client_build)
+    commands = (
+        *(target.test_command, target.environment_command),
+        *(app.command, app.client_build, app.before_start),
+    )
     for command in commands:
         yield from (str(path) for path in find_named_programs(_split(command)))
 

@@ -20,7 +20,7 @@ import astra
 from astra.adapters.environment_mark import Mark, read_mark
 from astra.adapters.supervisor.app_egress import AppEgress
 from astra.adapters.supervisor.dialling import Dialler
-from astra.deployments.ports import AppSpec
+from astra.deployments.ports import AppSpec, fill_state
 from astra.trusted.egress.egress_proxy import Attempt, EgressProxy
 from astra.trusted.files import operators_key
 from astra.trusted.files.data_root import DataRoot
@@ -188,7 +188,8 @@ class AppBox:
             variables |= {"LISTEN_FDS": "1", "LISTEN_PID": _COMMAND_PID}
         else:
             variables |= {"PORT": str(self.port)}
-        return {**dict(spec.env), **read_secrets(self.data_root, spec.secrets), **variables}
+        app_variables = fill_state(spec.env, spec.state)
+        return {**app_variables, **read_secrets(self.data_root, spec.secrets), **variables}
 
     def _connect_network(
         self, profile: Profile, started: Started, stack: contextlib.ExitStack

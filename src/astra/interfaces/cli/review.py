@@ -161,6 +161,10 @@ def _render_evidence(found: dict[str, Any], paint: Paint) -> Iterator[Line | str
         yield from _render_run(test_run, paint)
     if any(report["passed"] is not None for report in reports):
         yield "    ", "counts are reported by the code under test", "dim"
+    if withheld := sorted({path for report in reports for path in report.get("withheld", ())}):
+        shown_paths = one_line(", ".join(withheld), 160)
+        yield "    ", f"these secret files were empty for the tests: {shown_paths}", "dim"
+        yield "    ", "a test that reads one fails here: leave it out in test_command", "dim"
 
 
 def _render_mutants(mutation: dict[str, Any]) -> Iterator[Line]:

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,11 +11,13 @@ from astra.interfaces.cli.main import Context
 from astra.interfaces.cli.times import show_time
 from astra.trusted.kernel.errors import AstraError
 from astra.trusted.kernel.text import one_line, printable
-from astra.trusted.settings.environment import OFF_UNSAFE
+from astra.trusted.settings.environment import FLAGS, OFF_UNSAFE
 
 if TYPE_CHECKING:
     from astra.adoption.detected import Detected
     from astra.bootstrap.initialise import Made
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def configure(parser: argparse.ArgumentParser, command: str) -> None:
@@ -40,7 +43,35 @@ def configure(parser: argparse.ArgumentParser, command: str) -> None:
     corrections.add_argument(
         "--health", metavar="PATH", default="", help="the path that answers while it is healthy"
     )
+    corrections.add_argument(
+        "--package",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="a package that tests or server need and no file names, as often as needed",
+    )
+    corrections.add_argument(
+        "--before-start",
+        metavar="COMMAND",
+        default="",
+        help="what runs once before each release starts, such as a migration",
+    )
+    corrections.add_argument(
+        "--env",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        type=_read_variable,
+        help="a variable of the server, as often as needed; {state} is its state folder",
+    )
     parser.set_defaults(run=init)
+
+
+def _read_variable(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not (sign and _VARIABLE.fullmatch(name)):
+        raise argparse.ArgumentTypeError(f"{text!a} is not NAME=VALUE")
+    return name, value
 
 
 def init(context: Context) -> None:
@@ -62,12 +93,25 @@ def init(context: Context) -> None:
                 test_command=arguments.tests,
                 app_command=arguments.app,
                 health_path=arguments.health,
+                before_start=arguments.before_start,
+                packages=tuple(arguments.package),
+                app_env=tuple(arguments.env),
             ),
         )
+        _leave_standing(data_root.data_root)
         _report_data_root(context, data_root, passphrase if generated else "")
         _offer_check(context, data_root)
         return
     _report_data_root(context, data_root, "")
+
+
+def _leave_standing(data_root: Path) -> None:
+    """Write down how things stand, so that the first MCP session need not wait for the daemon."""
+    from astra.interfaces.mcp.first_answers import Standing, write_standing
+    from astra.trusted.files.data_root import DataRoot
+
+    defaults = {name: on for name, (on, _) in FLAGS.items()}
+    write_standing(DataRoot(data_root).run, Standing(flags=defaults))
 
 
 def _offer_check(context: Context, made: "Made") -> None:
@@ -234,6 +278,8 @@ def _status_lines(context: Context, status: dict[str, Any]) -> list[str]:
         f"  notify       {name}: there is no such line in .env; nobody is told through it"
         for name in status["notify"]["missing"]
     ]
+    if ledger.get("next_index"):
+        lines.append(paint(f"  version      {ledger['next_index']}", "yellow"))
     if ledger["trouble"]:
         lines.append(paint(f"  trouble      {ledger['trouble']}", "red"))
     if status["configuration"] != "signed":
@@ -277,7 +323,9 @@ def _smoke_lines(context: Context, smoke: dict[str, Any] | None) -> list[str]:
     if smoke is None:
         return []
     line = f"  smoke        {', '.join(smoke['failed']) + ' FAILED' if smoke['failed'] else 'ok'}"
-    return [context.console.paint(f"{line}, {smoke['at'][:19]}Z", "dim" if smoke["ok"] else "red")]
+    return [
+        context.console.paint(f"{line}, {show_time(smoke['at'])}", "dim" if smoke["ok"] else "red")
+    ]
 
 
 def _sandbox_line(context: Context, sandbox: dict[str, Any]) -> str:

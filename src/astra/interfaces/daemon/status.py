@@ -55,6 +55,7 @@ def status(
             "time": head.time,
             "clock": describe_time_ahead(head.time, runtime.clock.machine.now()),
             "trouble": runtime.ledger.trouble or runtime.background.trouble(flow.QUICK),
+            "next_index": runtime.installed.state,
         },
         "changes": changes_state(runtime),
         "plans": plans_state(runtime),

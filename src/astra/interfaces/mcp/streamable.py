@@ -71,8 +71,9 @@ class HttpSessions:
         self._seconds = seconds
         self._dotted = dotted
         self._kept: dict[tuple[str, str], _Kept] = {}
+        self._server = SessionServer(tools, self._session_of)
         self._manager = StreamableHTTPSessionManager(
-            app=SessionServer(tools, self._session_of),
+            app=self._server,
             security_settings=_allow_origins([*_LOCAL, *origins]),
             session_idle_timeout=_IDLE_SECONDS,
             max_sessions=_MOST_SESSIONS,
@@ -201,6 +202,7 @@ class HttpSessions:
         """Forget its budget, and its channel: that holds every object of the session's requests."""
         self._kept.pop(key, None)
         self._tools.announcements.remove(key[1])
+        self._server.log.forget(key[1])
 
 
 def _build_unknown_session() -> NotFound:

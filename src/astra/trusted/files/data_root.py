@@ -81,9 +81,16 @@ class DataRoot:
             return None
         try:
             line = segments.first_line(chain)
-            return parse(line) if line else None
+            first = parse(line) if line else None
         except LedgerDamaged:
             return None
+        if first and first.sequence != 1:
+            raise LedgerDamaged(
+                f"the chain of {self.path} begins with record {first.sequence}: an older month is"
+                " missing, or in a form of a newer Astra",
+                next_step="astra ledger verify; use the newest Astra that wrote here",
+            )
+        return first
 
     def require_first_record(self) -> Record:
         first = self.first_record()

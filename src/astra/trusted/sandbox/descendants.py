@@ -23,7 +23,9 @@ def _list_children(pid: int) -> list[int]:
 def _children_of_thread(pid: int, thread: str) -> list[int]:
     """Read them thread by thread: one that ends meanwhile must not hide those of the others."""
     try:
-        text = Path(f"/proc/{pid}/task/{thread}/children").read_text(encoding="ascii")
+        children = Path(f"/proc/{pid}/task/{thread}/children").read_bytes()
     except OSError:
         return []
-    return [int(child) for child in text.split()]
+    # As bytes: a codec that is looked for first by the boxes' user, who may not read the library,
+    # counts as unknown to the whole process from then on.
+    return [int(child) for child in children.split()]

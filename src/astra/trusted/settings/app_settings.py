@@ -69,6 +69,7 @@ class App:
     health_command: str = ""
     client_build: str = ""
     env: Variables = ()
+    """Its variables, besides those of [target] env; `{state}` in a value is its state folder."""
     reload: bool = False
     start_seconds: int = 30
     """How long a new release may take to its first good answer."""

@@ -29,6 +29,7 @@ _HEAVIEST = 100
 _NAME = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
 _SIGNER = re.compile(r"[A-Za-z0-9._@+-]+ (?:ssh|ecdsa|sk)-[a-z0-9@.-]+ [A-Za-z0-9+/=]+")
 _REGISTRY = re.compile(r"https?://[A-Za-z0-9.-]+(?::\d{1,5})?(?:/[\w.~%/-]*)?")
+_PACKAGE = re.compile(r"(?:@[\w.-]+/)?[A-Za-z0-9][\w.,\[\]<>=!~;' \"()*+@^-]*")
 _HOST = re.compile(r"(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?")
 
 
@@ -71,6 +72,8 @@ class Target:
     """How the environment is built where it is "command"; ENVIRONMENT_FOLDER names its folder."""
     registries: Texts = ()
     """Addresses of package registries, the only ones that building an environment reaches."""
+    packages: Texts = ()
+    """Packages that the environment gets besides what the target's own files ask for."""
     env: Variables = ()
     """Variables of test runs, of the agent's boxes and, below [app] env, of the app."""
     allowed_paths: Texts = ()
@@ -113,6 +116,22 @@ class Target:
                     next_step="write it like https://packages.example.org/simple, without a"
                     " user name or a password",
                     key="target.registries",
+                )
+        self._check_packages()
+
+    def _check_packages(self) -> None:
+        if self.packages and self.environment not in {"auto", "venv", "npm"}:
+            raise BadSetting(
+                "target.packages is for an environment that Astra builds from the target's files",
+                next_step='set environment = "auto", or leave packages out',
+                key="target.packages",
+            )
+        for package in self.packages:
+            if not _PACKAGE.fullmatch(package):
+                raise BadSetting(
+                    f"{package[:100]!a} is no package",
+                    next_step='name it as pip or npm does: packages = ["redis>=5"]',
+                    key="target.packages",
                 )
 
 
@@ -343,12 +362,14 @@ class Configuration:
     """How goals are decomposed besides the built-in methods; `goals.method_files` reads them."""
 
     def __post_init__(self) -> None:
-        if self.deploy.fleet.instances and self.app.before_start:
+        fleet, app = self.deploy.fleet, self.app
+        is_too_slow = app.before_start_seconds >= fleet.instance_seconds
+        if fleet.instances and app.before_start and is_too_slow:
             raise BadSetting(
-                "app.before_start runs once for one state folder, and a fleet has one on each"
-                " instance",
-                next_step="leave app.before_start out; change shared state before you deploy",
-                key="app.before_start",
+                f"app.before_start may take {app.before_start_seconds} s, and an instance has"
+                f" {fleet.instance_seconds} s to prove a release, with before_start among it",
+                next_step="raise deploy.fleet.instance_seconds, or lower app.before_start_seconds",
+                key="deploy.fleet.instance_seconds",
             )
 
 
