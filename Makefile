@@ -132,8 +132,9 @@ cluster: setup  ## Postgres, two daemons, three workers and an app on this machi
 up: setup  ## run Astra in the foreground on ./agent-data
 	$(BIN)/astra up
 
-docs: setup  ## regenerate docs/reference, web/openapi.json, the picture of imports and the numbers
+docs: setup  ## regenerate docs/reference, the relay's table of tools, web/openapi.json, the picture of imports and the numbers
 	$(BIN)/python scripts/reference.py
+	$(BIN)/python scripts/first_answers.py
 	$(BIN)/python scripts/openapi.py
 	$(BIN)/python scripts/import_graph.py
 	$(BIN)/python scripts/where.py

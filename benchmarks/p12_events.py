@@ -158,7 +158,7 @@ def astra(folder: Path, port: int) -> tuple[Any, Any, str]:
     from astra.trusted.door.front_door import FrontDoor
     from astra.trusted.door.leases import Leases
     from astra.trusted.door.site import Site
-    from astra.trusted.file_ledger import FileLedger
+    from astra.trusted.file_ledger.ledger import FileLedger
     from astra.trusted.policy.access import Principal
     from astra.trusted.policy.call import Role
 

@@ -19,6 +19,7 @@ from astra.flow import lanes
 from astra.flow.background import Background
 from astra.goals import events
 from astra.goals.adoption import Adoption
+from astra.goals.graph import Node
 from astra.goals.kinds import Kind
 from astra.goals.method_files import combine, read_methods
 from astra.goals.planner import Situation, plan_goal
@@ -48,8 +49,10 @@ def main() -> None:
 class NoTask:
     """A task that does nothing, as fast as that goes."""
 
-    repeatable = True
     model_calls = 0
+
+    def is_repeatable(self, _node: Node) -> bool:
+        return True
 
     def begin(self, _run: TaskRun) -> Done | Waiting:
         return Done(outputs={"notes": ""})
@@ -85,7 +88,7 @@ def measure_dispatch(situation: Situation, goals: int) -> None:
             control=service.control,
             performers=dict.fromkeys(Kind, NoTask()),
         )
-        proposals = ModelProposals(adoption=adoption, decomposer=NoModel(), has_tool=bool)
+        proposals = ModelProposals(adoption=adoption, decomposer=NoModel())
         lane = lanes.goals_lane(runner, proposals)
         background = Background(runtime.ledger, runtime.clock, [lane])
         began, began_processor = time.perf_counter(), time.process_time()

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import sample
 from astra.bootstrap import PROJECTIONS
-from astra.trusted.file_ledger import FileLedger
+from astra.trusted.file_ledger.ledger import FileLedger
 from astra.trusted.kernel.signatures import KeyPair
 from measuring import at_least, best_rounds, folder, is_quick, report, seconds
 

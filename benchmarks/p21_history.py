@@ -4,23 +4,33 @@ The history is a mixture as a year leaves it: calls of tools, budgets, conversat
 expired. The same is measured on a young data root in the same run, and is the reference: nothing
 that a person waits for may grow with what is behind them. Then the start after a change of
 versions: the index is gone as if its projections had changed, is built ahead by another process,
-and the daemon starts on it. `--records 10000000` measures the year that the targets speak of.
+and the daemon starts on it. `--records 10000000` measures the year that the targets speak of, and
+`--place FOLDER` keeps what was made there: `--make` only makes it, for a machine with other work.
 """
 
 import argparse
+import contextlib
+import io
 import os
 import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, nullcontext
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from itertools import islice
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
+from astra.bootstrap import initialise
+from astra.interfaces.cli import main as commands
 from astra.interfaces.cli.client import Client, start_daemon
+from astra.testing import SetClock
+from astra.trusted.file_ledger import segments
+from astra.trusted.kernel.clock import format_time
 from astra.trusted.ledger import chain
 from astra.trusted.ledger.record import Event, Head
 from measuring import Target, at_most, at_most_times, best_rounds, folder, report, seconds
@@ -28,6 +38,8 @@ from measuring import Target, at_most, at_most_times, best_rounds, folder, repor
 ASTRA = Path(sys.executable).with_name("astra")
 FULL, QUICK = 1_000_000, 1_000
 YOUNG = 100
+TURN = 10
+YEAR = timedelta(days=365)
 PAGES: dict[str, dict[str, str]] = {
     "/api/status": {},
     "/api/config": {},
@@ -48,11 +60,17 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--quick", action="store_true", help="small sizes, few rounds")
     parser.add_argument("--records", type=int, default=FULL, help=f"how many ({FULL:,})")
+    parser.add_argument("--place", type=Path, help="an empty folder, or what a run left there")
+    parser.add_argument("--make", action="store_true", help="make the history and its index only")
     options = parser.parse_args()
     quick = options.quick
     size = QUICK if quick else options.records
+    if options.make:
+        start(make_root(options.place, size))
+        call(ASTRA, "down")
+        return
     young = measure(YOUNG, quick=quick)
-    old = measure(size, quick=quick)
+    old = measure(size, quick=quick, kept=options.place)
     for name, target in (
         ("start, seconds", at_most(5)),
         ("start after a change of versions, seconds", at_most(5)),
@@ -68,9 +86,9 @@ def main() -> None:
     report(f"P21 index, bytes a record, at {size:,}", old["index, bytes a record"], None, most)
 
 
-def measure(size: int, *, quick: bool) -> dict[str, float]:
+def measure(size: int, *, quick: bool, kept: Path | None = None) -> dict[str, float]:
     rounds = 1 if quick else ROUNDS
-    with folder() as place:
+    with nullcontext(kept) if kept else folder() as place:
         root = make_root(place, size)
         start(root)  # the index is built here, once
         call(ASTRA, "down")
@@ -105,32 +123,53 @@ def _asking(client: Client, page: str) -> Callable[[], float]:
 
 
 def make_root(place: Path, size: int) -> Path:
-    """Make a data root whose chain goes on for `size` records of what usually happens."""
+    """Make a data root a year ago, whose chain goes on until now for `size` records.
+
+    They are what usually happens, evenly spread; finished months are compressed, as a daemon does.
+    """
     use_only(place)
     root, target = place / "data", place / "target"
+    if (root / "var" / "ledger").exists():
+        return root
     call("git", "init", "-q", "-b", "main", target)
     identity = ("-c", "user.name=Bench", "-c", "user.email=bench@localhost")
     call("git", "-C", target, *identity, "commit", "-q", "--allow-empty", "-m", "one")
-    call(ASTRA, "init", target, "--throwaway")
-    call(ASTRA, "down")
+    began = datetime.now(UTC) - YEAR
+    with mock.patch.object(initialise, "SystemClock", return_value=SetClock(began)):
+        initialise_root(["init", str(target), "--throwaway", "--json"])
     prolong(root / "var" / "ledger", size)
     return root
 
 
+def initialise_root(words: list[str]) -> None:
+    with contextlib.redirect_stdout(io.StringIO()):
+        code = commands.main(words)
+    if code:
+        raise SystemExit(code)
+
+
 def prolong(chain_folder: Path, size: int) -> None:
-    """Write records behind the last one, without an index and without syncing."""
+    """Write records behind the last one up to now, without an index and without syncing."""
     path = max(chain_folder.glob("*.ndjson"))
     last = chain.parse(path.read_text(encoding="utf-8").splitlines()[-1])
-    head = Head(last.sequence, last.hash, last.time)
-    with path.open("a", encoding="utf-8") as file:
-        for event in islice(history(), size):
-            (record,) = chain.link([event], after=head, time=head.time)
-            head = Head(record.sequence, record.hash, record.time)
-            file.write(f"{record.line}\n")
+    head, events = Head(last.sequence, last.hash, last.time), history()
+    began, turns = datetime.fromisoformat(last.time), -(-size // TURN)
+    step = (datetime.now(UTC) - began) / turns
+    months = groupby(range(1, turns + 1), lambda turn: f"{began + turn * step:%Y-%m}")
+    for month, turns_of_month in months:
+        with (chain_folder / f"{month}.ndjson").open("a", encoding="utf-8") as file:
+            for turn in turns_of_month:
+                time = max(format_time(began + turn * step), head.time)
+                for record in chain.link(list(islice(events, TURN)), after=head, time=time):
+                    head = Head(record.sequence, record.hash, record.time)
+                    file.write(f"{record.line}\n")
+    for segment in segments.segments(chain_folder)[:-1]:
+        if not segment.compressed:
+            segments.compress(chain_folder, segment)
 
 
 def history() -> Iterator[Event]:
-    """Give what usually happens, without end: ten records a turn."""
+    """Give what usually happens, without end: `TURN` records a turn."""
     turn = 0
     while True:
         yield from _turn(turn, sha256(b"%d" % turn).hexdigest())

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from astra.trusted.door.capacity import SIZES, PoolName
+from astra.interfaces.daemon.capacity import SIZES, PoolName
 from astra.trusted.policy.caps import BOXES_AT_ONCE
 from astra.trusted.sandbox import boxes
 from measuring import at_most, folder, is_quick, report, seconds

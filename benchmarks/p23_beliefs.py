@@ -43,6 +43,9 @@ class IndexOnly(LedgerVerbs):
     def query(self, sql: str, parameters: Any = ()) -> list[tuple[Any, ...]]:
         return self._index.query(sql, parameters)
 
+    def position(self) -> int:
+        return self._index.position()[0]
+
     def head(self) -> Head:
         return Head(1, GENESIS, format_time(END - timedelta(days=1)))
 

@@ -4,7 +4,8 @@ Workers read pages, call tools, record things durably, open MCP sessions at both
 of events and leave them as they are, send requests that are half, wrong or for nothing. Every line
 on stderr is a moment: minutes, requests, resident memory, threads, descriptors. The value is the
 memory of the last quarter, the reference that of the second quarter: what comes before is filling
-of caches. Minutes are given as `--minutes 60`; the quick run shows only that it works.
+of caches. Minutes are given as `--minutes 60`; `--pause 0.5` has each worker rest so many seconds
+after a request, for hours beside other work. The quick run shows only that it works.
 """
 
 import argparse
@@ -51,12 +52,14 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a few seconds")
     parser.add_argument("--minutes", type=float, default=15.0)
     parser.add_argument("--only", help="one kind of work")
+    parser.add_argument("--pause", type=float, default=0.0, help="seconds after each request")
     options = parser.parse_args()
     span = 4.0 if options.quick else options.minutes * 60
     with folder() as place:
         root = p21_history.make_root(place, 100)
         p21_history.start(root)
-        samples = soak(root, span, [KINDS[options.only]] if options.only else [*KINDS.values()])
+        kinds = [KINDS[options.only]] if options.only else [*KINDS.values()]
+        samples = soak(root, span, kinds, pause=options.pause)
         p21_history.call(p21_history.ASTRA, "down")
     quarter = len(samples) // 4
     early, late = (
@@ -67,7 +70,11 @@ def main() -> None:
 
 
 def soak(
-    root: Path, span: float, kinds: list[Callable[[Path, random.Random], None]]
+    root: Path,
+    span: float,
+    kinds: list[Callable[[Path, random.Random], None]],
+    *,
+    pause: float,
 ) -> list[float]:
     """Let workers work for so many seconds; gives the memory at moments in between."""
     pid = Client(root).get("/api/status")["daemon"]["pid"]
@@ -79,6 +86,7 @@ def soak(
             with contextlib.suppress(AstraError, OSError):
                 dice.choice(kinds)(root, dice)
             counts[number] += 1
+            over.wait(pause)
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(WORKERS)]
     for thread in threads:

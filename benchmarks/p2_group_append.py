@@ -18,7 +18,7 @@ from typing import Any
 
 import sample
 from astra.bootstrap import PROJECTIONS
-from astra.trusted.file_ledger import FileLedger
+from astra.trusted.file_ledger.ledger import FileLedger
 from astra.trusted.kernel.signatures import KeyPair
 from astra.trusted.ledger.record import GENESIS, Event
 from measuring import at_least, best_rounds, folder, is_quick, report, seconds, sizes

@@ -7,8 +7,9 @@ from hashlib import sha256
 from pathlib import Path
 
 import sample
-from astra.trusted.file_ledger import LedgerPlaces, checkpoints
+from astra.trusted.file_ledger import checkpoints
 from astra.trusted.file_ledger.check import check_files
+from astra.trusted.file_ledger.places import LedgerPlaces
 from astra.trusted.kernel.signatures import KeyPair
 from astra.trusted.ledger import checkpoint
 from measuring import at_least, best_rounds, folder, is_quick, report, seconds, sizes

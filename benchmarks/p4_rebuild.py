@@ -11,7 +11,8 @@ from pathlib import Path
 
 import sample
 from astra.bootstrap import PROJECTIONS
-from astra.trusted.file_ledger import FileLedger, sqlite_index
+from astra.trusted.file_ledger import sqlite_index
+from astra.trusted.file_ledger.ledger import FileLedger
 from measuring import at_least, best_rounds, folder, is_quick, report, seconds, sizes
 
 CHUNK = 50_000

@@ -25,7 +25,7 @@ from astra.desires.idle import IdlePolicy
 from astra.desires.model import Filter
 from astra.goals.promotion import Promotions
 from astra.trusted.approvals.desk import Desk
-from astra.trusted.file_ledger import FileLedger
+from astra.trusted.file_ledger.ledger import FileLedger
 from astra.trusted.file_ledger.sqlite_index import SqliteIndex
 from astra.trusted.kernel.clock import format_time
 from astra.trusted.ledger.record import GENESIS, Head, Record

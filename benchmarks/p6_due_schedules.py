@@ -26,7 +26,7 @@ from astra.schedules.model import Definition
 from astra.schedules.service import Timetable
 from astra.tools import catalogue as services
 from astra.trusted.approvals.desk import Desk
-from astra.trusted.file_ledger import FileLedger
+from astra.trusted.file_ledger.ledger import FileLedger
 from astra.trusted.file_ledger.sqlite_index import SqliteIndex
 from astra.trusted.kernel.clock import format_time
 from astra.trusted.ledger.projection import SUBJECTS

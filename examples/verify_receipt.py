@@ -96,5 +96,5 @@ def main(path: str, expected: str | None = None) -> None:
 if __name__ == "__main__":
     try:
         main(*sys.argv[1:])
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         sys.exit(f"NOT VALID: it cannot be read: {error!r}")

@@ -15,7 +15,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from astra.trusted.files.code_identity import code_digest
+from astra.changes.code_identity import code_digest
 
 ROOT = Path(__file__).resolve().parent.parent
 ROWS: dict[str, tuple[str, str, tuple[str, ...]]] = {

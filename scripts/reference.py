@@ -21,13 +21,14 @@ import astra
 from astra.bootstrap.events import EVENTS
 from astra.interfaces.cli import main as cli
 from astra.interfaces.cli.client import ReportedError
+from astra.operations import caps as all_caps
 from astra.trusted.kernel.errors import AstraError
 from astra.trusted.policy import caps
 from astra.trusted.settings import configuration, environment
 from astra.trusted.settings.typed_tables import Variables
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from setting_meanings import MEANINGS
+from setting_meanings import ENVIRONMENT, MEANINGS
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
@@ -146,7 +147,7 @@ def _settings() -> Iterator[str]:
                 f"`{setting.name}`",
                 setting.kind,
                 f"`{setting.default}`" if setting.default else "empty",
-                setting.meaning if setting.used else f"{setting.meaning}; not used yet",
+                ENVIRONMENT[setting.name],
             )
             for setting in environment.SETTINGS
             if setting.name not in environment.FLAGS
@@ -174,7 +175,7 @@ def _settings() -> Iterator[str]:
                 f"`{cap.code}`",
                 f"`{cap.setting}`" if cap.setting else "",
             )
-            for what, cap in caps.CAPS.items()
+            for what, cap in all_caps.CAPS.items()
         ],
     )
     yield (
@@ -262,7 +263,7 @@ def _errors() -> Iterator[str]:
     for module in pkgutil.walk_packages(astra.__path__, "astra."):
         importlib.import_module(module.name)
     tree = [(0, AstraError), *_children(AstraError, 1)]
-    of_caps = {(cap.code, "Refused") for cap in caps.CAPS.values()}
+    of_caps = {(cap.code, "Refused") for cap in all_caps.CAPS.values()}
     finer = sorted(_finer_codes({kind.__name__ for _, kind in tree}) | of_caps)
     yield _table(
         ("error", "code", "exit", "HTTP"),

@@ -1,4 +1,6 @@
-"""What each key of `astra.toml` means, for `docs/reference/settings.md`.
+"""What each key of `astra.toml` and each setting of the environment means.
+
+For `docs/reference/settings.md`.
 
 A test holds the names against the configuration's own fields: none is missing, none is left over.
 """
@@ -141,3 +143,45 @@ MEANINGS = {
     "spend.money_per_plan": "… those of one plan",
     "spend.prices": "prices of models, as `[[spend.prices]]`: [how](../howto/cap-spending.md)",
 }
+
+
+ENVIRONMENT = {
+    "AGENT_DATA_ROOT": "the data root",
+    "AGENT_CODE_REPO_PATH": "the agent's clone of the target; fixed by `astra init`",
+    "AGENT_SANDBOX_PATH": "the agent's playground; fixed by `astra init`",
+    "ASTRA_DAEMON_IDLE_MINUTES": "a daemon started on demand leaves after so long without clients"
+    " or due work",
+    "ASTRA_OPERATOR_PASSPHRASE": "the operator's passphrase, for data roots made with `init"
+    " --throwaway` only",
+    "ASTRA_BACKUP_PASSPHRASE": "the passphrase of encrypted backups, for `astra backup` and `astra"
+    " restore` only",
+    "ASTRA_PORT": "the loopback port of `astra up`",
+    "ASTRA_PUBLIC_URL": "the https address of a TLS proxy or tunnel in front of `astra up`",
+    "ASTRA_DATABASE_URL": "the Postgres database that holds the chain, where `astra ledger move`"
+    " put it there",
+    "ASTRA_RELEASE": "the release that this Astra is, set by an Astra that runs it as its app; its"
+    " health names it",
+    "ASTRA_STATE": "the state folder of an app, set by an Astra that runs this one; refer to it as"
+    " in `AGENT_DATA_ROOT=${ASTRA_STATE}/data`",
+    "ASTRA_SANDBOX": "what runs agent code; off-unsafe counts in `.env` or for `astra up`, and"
+    " only with the operator's signature (`astra sandbox off-unsafe`)",
+    "ASTRA_MCP_TOOL_NAMES": "how `astra mcp` advertises tool names; it understands both",
+    "ASTRA_MODEL": "the model, for throwaway data roots only",
+    "ASTRA_MODEL_BASE_URL": "its server, for throwaway data roots only",
+    "AGENT_READ_SCOPE": "what read tools may read; only narrows what astra.toml allows",
+    "AGENT_GIT_USER_NAME": "the agent's name in commits",
+    "AGENT_GIT_USER_EMAIL": "its address in commits",
+    "AGENT_DEPLOY_TEST_TIMEOUT": "seconds the target's tests may take",
+    "AGENT_DEPLOY_REQUIRE_TESTS": "no deploy without passing tests; off only by `[deploy]"
+    " require_tests` in astra.toml",
+    "AGENT_REQUIRE_HUMAN_APPROVAL_FOR_TEST_CHANGES": "an agent deploys nothing while a change to"
+    " tests waits for a person; off only by `[target] require_human_approval_for_test_changes`"
+    " in astra.toml",
+    "AGENT_RUNNER_MAX_CONCURRENT": "plans that run at once",
+    "MAX_CLARIFYING_ROUNDS": "rounds of questions before drafting",
+    "DESIRE_HALF_LIFE_DAYS": "days until a desire is half as strong; a new value counts from the"
+    " daemon's next start",
+    "DESIRE_SURVEY_HOURS": "hours between two entries of the strongest desires in the awareness"
+    " feed",
+}
+"""What each setting of the environment means; those of the flags are beside the flags."""

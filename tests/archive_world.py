@@ -8,8 +8,8 @@ from typing import Any
 
 from astra.adapters.ledger_archive import LedgerArchive, Order
 from astra.testing import SetClock
-from astra.trusted.file_ledger import FileLedger
 from astra.trusted.file_ledger.check import check_files
+from astra.trusted.file_ledger.ledger import FileLedger
 from astra.trusted.file_ledger.stored import ChainFiles
 from astra.trusted.files.data_root import DataRoot
 from astra.trusted.kernel.signatures import KeyPair

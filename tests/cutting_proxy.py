@@ -11,6 +11,9 @@ from pathlib import Path
 
 BEFORE, AFTER = "before the server had it", "after the server had it"
 
+_COMMITS = (b"COMMIT", b"WITH moved AS")
+"""How a commit is told: of a transaction, or of the one statement that appends directly."""
+
 
 class CuttingProxy:
     def __init__(self, folder: Path, target: Path) -> None:
@@ -55,7 +58,7 @@ class CuttingProxy:
     def _pass_on(self, source: socket.socket, sink: socket.socket, is_client: bool) -> None:
         with contextlib.suppress(OSError):
             while data := source.recv(1 << 16):
-                if is_client and self.cut_at and b"COMMIT" in data:
+                if is_client and self.cut_at and any(mark in data for mark in _COMMITS):
                     self._cut(source, sink, data)
                     return
                 if self.is_silent:

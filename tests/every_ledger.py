@@ -6,7 +6,7 @@ from pathlib import Path
 
 from astra.adapters.postgres_ledger.ledger import PostgresLedger
 from astra.testing import MemoryLedger, SetClock
-from astra.trusted.file_ledger import FileLedger
+from astra.trusted.file_ledger.ledger import FileLedger
 from astra.trusted.ledger.ports import Ledger
 from postgres_server import new_database
 

@@ -7,13 +7,14 @@ from typing import Any
 
 from astra.deployments.fleet import views
 from astra.deployments.fleet.instance import InstanceDuty
+from astra.deployments.fleet.own_state import OwnState
 from astra.deployments.stage import Stage
 from astra.deployments.views import Deployment
 from astra.trusted.kernel.errors import AstraError
 from astra.trusted.ledger.fencing import Fence, work_under
 from astra.trusted.settings.fleet_settings import Fleet
 from deployment_world import World
-from holding import FakeHolder, FakePace, FakeReleases
+from holding import FakeHolder, FakeMigration, FakePace, FakeReleases, FakeSnapshots
 
 LABELS = ("web-1", "web-2", "web-3")
 FLEET = Fleet(
@@ -38,8 +39,12 @@ class Machine:
 
     holder: FakeHolder = field(default_factory=FakeHolder)
     releases: FakeReleases = field(default_factory=FakeReleases)
+    snapshots: FakeSnapshots = field(default_factory=FakeSnapshots)
     epoch: int = 1
     sweeps: int = 0
+
+    def __post_init__(self) -> None:
+        self.migration = FakeMigration(self.snapshots, self.holder)
 
 
 @dataclass
@@ -66,8 +71,19 @@ class FleetInMemory:
             plan=lambda: world.plan,
             stopped=lambda: world.stopped,
         )
+        state = OwnState(
+            label=label,
+            stage=stage,
+            snapshots=wrap(machine.snapshots),
+            command=wrap(machine.migration),
+        )
         duty = InstanceDuty(
-            label=label, machine="mch_1", stage=stage, fleet=lambda: world.fleet, sweep=sweep
+            label=label,
+            machine="mch_1",
+            stage=stage,
+            fleet=lambda: world.fleet,
+            state=state,
+            sweep=sweep,
         )
         self.duties[label] = duty
         return duty
@@ -104,6 +120,10 @@ class FleetInMemory:
 
     def serving(self) -> dict[str, str | None]:
         return {label: machine.holder.serves for label, machine in self.machines.items()}
+
+    def app_states(self) -> dict[str, list[str]]:
+        """Give what was done to the app's state on each machine."""
+        return {label: machine.snapshots.state for label, machine in self.machines.items()}
 
     def states(self, deployment: Deployment) -> dict[str, str]:
         rollout = views.find_rollout(self.world.root.ledger, deployment.id)

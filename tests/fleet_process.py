@@ -13,7 +13,6 @@ from typing import Any
 from astra.adapters.supervisor.client import HolderClient
 from deploying import EXAMPLE, PYTHON, until
 from driver import Astra, make_repository
-from postgres_server import Database
 from worker_process import WorkerProcess
 
 PATIENCE = 400.0
@@ -57,16 +56,16 @@ def prepare_root(folder: Path) -> Astra:
 
 @contextlib.contextmanager
 def open_fleet(
-    prepared: Astra, database: Database, folder: Path, *, more: Sequence[str] = ()
+    prepared: Astra, address: str, folder: Path, *, more: Sequence[str] = ()
 ) -> "Generator[RealFleet]":
     """One daemon, three workers and more machines, each with its folder; they share git objects."""
     for name in ("daemon", *LABELS, *more):
         (folder / name).mkdir()
     daemon = prepared.copied_to(Astra(folder / "daemon"))
-    daemon.json("ledger", "move", "--to", database.url)
+    daemon.json("ledger", "move", "--to", address)
     copies = {name: daemon.copied_to(Astra(folder / name)) for name in (*LABELS, *more)}
     for astra in (daemon, *copies.values()):
-        astra.extra["ASTRA_DATABASE_URL"] = database.url
+        astra.extra["ASTRA_DATABASE_URL"] = address
     for astra in copies.values():
         shutil.rmtree(astra.root / "var" / "git")
         (astra.root / "var" / "git").symlink_to(daemon.root / "var" / "git")
@@ -84,6 +83,17 @@ def open_fleet(
 def run_git(folder: Path, *words: str) -> None:
     identity = ["-c", "user.name=Someone", "-c", "user.email=someone@localhost"]
     subprocess.run(["git", *identity, *words], cwd=folder, check=True)
+
+
+def commit_file(astra: Astra, name: str, text: str) -> None:
+    """Put a file into the target's branch, in the trusted repository that the fleet shares."""
+    work = astra.folder / "work"
+    if not work.exists():
+        subprocess.run(["git", "clone", "-q", astra.root / "var" / "git", work], check=True)
+    (work / name).write_text(text)
+    run_git(work, "add", "-A")
+    run_git(work, "commit", "-qm", "a change")
+    run_git(work, "push", "-q")
 
 
 def configure(astra: Astra, text: str) -> None:

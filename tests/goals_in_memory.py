@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
+from astra.goals.graph import Node
 from astra.goals.kinds import Kind
 from astra.goals.method_files import combine, read_methods
 from astra.goals.model import Goal
@@ -25,6 +26,9 @@ class Scripted:
     found: dict[str, Waiting] = field(default_factory=dict)
     begun: Counter[str] = field(default_factory=Counter)
     arguments: dict[str, object] = field(default_factory=dict)
+
+    def is_repeatable(self, _node: Node) -> bool:
+        return self.repeatable
 
     def begin(self, run: TaskRun) -> Done | Waiting:
         name = run.node.path.rpartition("/")[2]

@@ -5,9 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from astra.adapters.supervisor.channel import HolderRefused
+from astra.deployments.fleet.own_state import StateNote
 from astra.deployments.plan import Plan
 from astra.deployments.ports import AppSpec, Built, Checked, HolderState, Running
 from astra.trusted.kernel.errors import AstraError
+from astra.trusted.kernel.ids import is_id
 
 HEALTHY, CRASHES, SILENT, REFUSED = "healthy", "crashes", "silent", "refused"
 IMPERSONATED = "impersonated"
@@ -42,6 +44,8 @@ class FakeHolder:
 
     behaviours: dict[str, str | int] = field(default_factory=dict[str, str | int])
     there: bool = False
+    mute: bool = False
+    """It hangs: it answers nobody, and what it started runs on."""
     instances: dict[str, FakeInstance] = field(default_factory=dict[str, FakeInstance])
     live: str | None = None
     reloadable: bool = True
@@ -51,7 +55,7 @@ class FakeHolder:
     _count: int = 0
 
     def state(self) -> HolderState | None:
-        if not self.there:
+        if not self.there or self.mute:
             return None
         return HolderState(
             pid=1,
@@ -114,7 +118,7 @@ class FakeHolder:
             self.live = None
 
     def is_expected(self) -> bool:
-        return self.state() is not None
+        return self.there
 
     def read_output(self) -> str:
         return "what the app said"
@@ -124,7 +128,7 @@ class FakeHolder:
 
     def die(self) -> None:
         self.instances.clear()
-        self.live, self.there = None, False
+        self.live, self.there, self.mute = None, False, False
 
     @property
     def serves(self) -> str | None:
@@ -144,7 +148,7 @@ class FakeReleases:
     trouble: AstraError | None = None
 
     def build(self, release: str, commit: str, *, correlation: str, settings: bytes = b"") -> Built:
-        del correlation
+        assert is_id(correlation), "what a build runs is recorded under it"
         if self.trouble:
             raise self.trouble
         sealed = self.settings.setdefault(release, settings)
@@ -194,6 +198,16 @@ class FakeSnapshots:
     saved: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     aside: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     size: int = 0
+    note: StateNote | None = None
+
+    def list_saved(self) -> list[str]:
+        return list(self.saved)
+
+    def read_note(self) -> StateNote | None:
+        return self.note
+
+    def write_note(self, note: StateNote) -> None:
+        self.note = note
 
     def measure(self, folder: str) -> int:
         del folder

@@ -49,6 +49,7 @@ REFUSALS = frozenset(
     {
         SPENT,
         "busy",
+        "data_root_unwritable",
         "disk_low",
         "index_unavailable",
         "ledger_error",

@@ -49,6 +49,8 @@ class Terminal:
     def _become_command(self, ready: int) -> None:
         os.read(ready, 1)
         os.chdir(self._folder)
+        for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)  # also where these tests run in the background
         os.execve(self._command[0], self._command, self._environment)
 
     def wait_for(self, text: str) -> str:

@@ -1,5 +1,7 @@
 """`make conformance`: the official inspector and the official conformance suite against Astra.
 
+The suite calls tools of its own example server; `example_tools.py` puts them behind Astra's door.
+
 Node comes from a wheel that is installed anyway; npm brings the two packages, at the versions
 below, into the virtual environment. Exits with 1 when anything fails that `expected-failures.yml`
 does not explain, or when something it explains has begun to pass.
@@ -132,8 +134,7 @@ def make_root(folder: Path) -> dict[str, str]:
 
 @contextlib.contextmanager
 def serving(environment: dict[str, str]) -> Iterator[dict[str, Any]]:
-    root = environment["AGENT_DATA_ROOT"]
-    command = [sys.executable, "-m", "astra.interfaces.mcp.http", "--data-root", root]
+    command = [sys.executable, HERE / "serve.py", environment["AGENT_DATA_ROOT"]]
     with subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as process:

@@ -70,7 +70,7 @@ from astra.trusted.policy.gate import Gate, Surroundings
 from astra.trusted.policy.grants import GrantPlaces
 from astra.trusted.policy.protected import protected_places
 from astra.trusted.settings.configuration import Budgets
-from astra.trusted.settings.environment import FLAGS
+from astra.trusted.settings.flag_names import FLAGS
 
 
 class SetClock:
@@ -279,6 +279,7 @@ class GateInMemory:
         self.beliefs: dict[str, float] = {}
         self.belief_book = Beliefs(ledger=self.root.ledger, clock=self.root.time)
         self.may_ask_model = False
+        self.has_tool: Callable[[str], bool] = lambda _name: True
         self.goals = self._build_goals()
         around = Surroundings(
             flags=lambda: self.on,
@@ -337,6 +338,7 @@ class GateInMemory:
                     now=self.root.time.now(),
                 ),
                 may_ask_model=lambda: self.may_ask_model,
+                has_tool=lambda name: self.has_tool(name),  # noqa: PLW0108 - tests set it later
             ),
             control=Control(goals=book, desk=self.desk),
             promotions=self.promotions,

@@ -9,18 +9,19 @@ from driver import Astra, past
 BEFORE = "2999-01"
 
 
-def write_two_more_months(astra: Astra) -> None:
+def write_three_more_months(astra: Astra) -> None:
     astra.json("down")
-    for days in (-32, -64):
+    for days in (-32, -64, -96):
         with past(astra, days=days) as runtime:
-            runtime.ledger.append([Event(type="app_restarted", actor="daemon", data={})])
+            restarted = Event(type="app_restarted", actor="daemon", data={})
+            runtime.ledger.append([restarted] * 40)
     astra.json("clock", "accept")
 
 
 def test_months_are_archived_by_command_and_verified_either_way(
     astra: Astra, tmp_path: Path
 ) -> None:
-    write_two_more_months(astra)
+    write_three_more_months(astra)
     archive = tmp_path / "archive"
     archive.mkdir()
     order = ("ledger", "archive", "--before", BEFORE, "--to", str(archive))
@@ -42,8 +43,11 @@ def test_months_are_archived_by_command_and_verified_either_way(
     verified = astra.json("ledger", "verify")
     assert [month["read"] for month in verified["archived"]] == [False, False]
     assert "by their signed digest only" in astra.run("ledger", "verify").stdout
+    assert "2 archived months cannot be read" in astra.run("doctor").stdout
     (folder,) = elsewhere.iterdir()
-    assert astra.json("ledger", "verify", "--archive", str(folder))["archived"][0]["read"]
+    (month, _) = astra.json("ledger", "verify", "--archive", str(folder))["archived"]
+    assert month["read"]
+    assert month["folder"] == str(folder)
 
     refused = astra.json("ledger", "rebuild", code=1)
     assert refused["code"] == "ledger_archived"

@@ -42,6 +42,17 @@ def unregistered_box(data_root: Path) -> "subprocess.Popen[bytes]":
     return launcher
 
 
+def test_status_says_that_a_data_root_cannot_be_written_to_and_not_that_there_is_none(
+    astra: Astra,
+) -> None:
+    """A folder in place of the log stands for a read-only disk, which not every machine allows."""
+    (astra.root / "logs" / "daemon.log").unlink(missing_ok=True)
+    (astra.root / "logs" / "daemon.log").mkdir()
+    refused = astra.json("status", code=1)
+    assert (refused["code"], refused["next_step"]) == ("data_root_unwritable", "astra doctor")
+    (astra.root / "logs" / "daemon.log").rmdir()
+
+
 UNKNOWN = {"ASTRA_NO_SUCH_SETTING": "1"}
 
 

@@ -5,6 +5,7 @@ import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,7 +29,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Astra:
 
 @pytest.fixture
 def fleet(prepared: Astra, database: Database, tmp_path: Path) -> Iterator[RealFleet]:
-    with open_fleet(prepared, database, tmp_path, more=["second"]) as fleet:
+    with open_fleet(prepared, database.url, tmp_path, more=["second"]) as fleet:
         yield fleet
 
 
@@ -82,19 +83,40 @@ def find_holder(fleet: RealFleet, label: str) -> int:
     return state.pid
 
 
-def test_an_app_whose_holder_is_killed_serves_again_and_its_worker_is_untouched(
-    fleet: RealFleet,
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_an_app_whose_holder_dies_or_hangs_serves_again_and_its_worker_is_untouched(
+    fleet: RealFleet, number: signal.Signals
 ) -> None:
     fleet.start(*LABELS)
     release = fleet.daemon.json("deploy")["deployment"]["release"]
     worker = fleet.workers["web-2"].pid
     holder = find_holder(fleet, "web-2")
-    os.kill(holder, signal.SIGKILL)
+    os.kill(holder, number)
     begun = time.monotonic()
     until(lambda: is_serving_anew(fleet, "web-2", holder), seconds=PATIENCE)
-    print(f"holder killed: serves again after {time.monotonic() - begun:.1f} s")
+    print(f"holder, {number.name}: serves again after {time.monotonic() - begun:.1f} s")
     until(lambda: serving(fleet) == dict.fromkeys(LABELS, release), seconds=PATIENCE)
     assert fleet.workers["web-2"].pid == worker
+
+
+def test_a_worker_that_hangs_in_its_wave_proves_the_release_in_a_new_term_when_it_wakes(
+    fleet: RealFleet,
+) -> None:
+    fleet.start(*LABELS)
+    fleet.daemon.json("deploy", "--no-wait")
+    until(lambda: fleet.states()["web-1"] == "ordered", seconds=PATIENCE)
+    hanging = fleet.workers["web-1"]
+    hanging.send(signal.SIGSTOP)
+    until(lambda: "web-1" not in fleet.find_present(), seconds=PATIENCE)
+    hanging.send(signal.SIGCONT)
+    assert fleet.wait_until_over()["instances"] == dict.fromkeys(LABELS, "released")
+    until(lambda: find_newest_proof(fleet, "web-1")["epoch"] > 1, seconds=PATIENCE)
+    assert fleet.daemon.json("ledger", "verify")["ok"]
+
+
+def find_newest_proof(fleet: RealFleet, label: str) -> dict[str, Any]:
+    proofs = (item["data"] for item in fleet.list_records("fleet_instance_released"))
+    return [proof for proof in proofs if proof["instance"] == label][-1]
 
 
 def is_serving_anew(fleet: RealFleet, label: str, before: int) -> bool:

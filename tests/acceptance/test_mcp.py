@@ -1,11 +1,13 @@
 """An agent's client over `astra mcp`: it sees its tools and its source, and is refused politely."""
 
 import asyncio
+import contextlib
 import fcntl
 import json
 import os
 import select
 import signal
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -277,6 +279,7 @@ def test_a_session_follows_a_daemon_that_somebody_else_starts(astra: Astra) -> N
 def test_down_ends_the_daemon_under_a_session_and_the_next_call_starts_one(astra: Astra) -> None:
     with raw(astra) as client:
         client.introduce()
+        assert not client.call("astra_health")["isError"]  # the daemon is there
         ended = astra.json("down")["pid"]
         assert astra.json("down") == {"ended": False}
         assert client.call("astra_health")["isError"] is False
@@ -463,15 +466,53 @@ async def test_a_long_file_comes_in_parts_that_a_cursor_joins(astra: Astra) -> N
 
 @pytest.mark.parametrize("mode", ERAS)
 async def test_a_client_is_answered_before_the_daemon_is_there(astra: Astra, mode: str) -> None:
-    """The daemon cannot start while its lock is held; the relay says what the last one said."""
+    """The daemon cannot start while its lock is held; the relay knows how the last one ended."""
+    await in_thread(astra, "flags", "set", WRITE, "on")
     async with connected(astra, mode=mode) as client:
-        listed = await names(client)
+        listed = (await client.list_tools()).tools
+        introduced = client.instructions
+    assert set(WRITE_TOOLS) <= {tool.name for tool in listed}
     await in_thread(astra, "down")
-    run = astra.root / "var" / "run"
-    with (run / "start.lock").open("ab") as turn:
-        fcntl.flock(turn, fcntl.LOCK_EX)
+    with hold_starts(astra) as let_go:
         async with connected(astra, mode=mode) as client:
-            assert await names(client) == listed
-            assert not (run / "mcp.sock").exists()
-            fcntl.flock(turn, fcntl.LOCK_UN)
+            assert (await client.list_tools()).tools == listed
+            assert client.instructions == introduced
+            assert not (astra.root / "var" / "run" / "mcp.sock").exists()
+            let_go()
             assert (await answer(client, "astra_health"))["status"] == "ok"
+
+
+@pytest.mark.parametrize("mode", ERAS)
+async def test_the_first_session_of_a_data_root_is_answered_at_once(
+    empty: Astra, mode: str
+) -> None:
+    """No daemon ever ran here."""
+    await in_thread(empty, "init", "--throwaway")
+    with hold_starts(empty) as let_go:
+        async with connected(empty, mode=mode) as client:
+            at_once = (await client.list_tools()).tools
+            let_go()
+            assert (await answer(client, "astra_health"))["status"] == "ok"
+            assert (await client.list_tools()).tools == at_once
+
+
+def test_what_a_killed_daemon_may_have_changed_is_not_said_at_once(astra: Astra) -> None:
+    """A flag that is off by now shows no tool, whatever was written down before it was."""
+    standing = astra.root / "var" / "run" / "mcp-standing.json"
+    assert standing.exists()
+    astra.json("status")
+    assert not standing.exists()
+    astra.json("flags", "set", "PERSONA_MODE_ENABLED", "off")
+    kill_process(astra.json("status")["daemon"]["pid"])
+    assert not standing.exists()
+    with raw(astra) as client:
+        client.introduce()
+        assert "read_source_code" not in client.tools()
+
+
+@contextlib.contextmanager
+def hold_starts(astra: Astra) -> Iterator[Callable[[], None]]:
+    """Keep every daemon from starting, until it is let go or this is over."""
+    with (astra.root / "var" / "run" / "start.lock").open("ab") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        yield lambda: fcntl.flock(turn, fcntl.LOCK_UN)

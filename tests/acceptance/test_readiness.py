@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from astra.changes import readiness
-from astra.trusted.files.code_identity import code_digest
+from astra.changes.code_identity import code_digest
 from changing import IDENTITY, git
 from driver import Astra
 

@@ -1,6 +1,7 @@
 """What a task is, asked at every door: of a change, of a goal's graph, and a firing."""
 
 import json
+import re
 from typing import Any
 
 from driver import Astra
@@ -44,6 +45,8 @@ def test_every_door_shows_the_same_tasks(astra: Astra) -> None:
     assert kinds["schedule"] == ("FIRING", "succeeded", True)
     assert kinds["change"] == ("CODE_MODIFY", "", False)
     assert kinds["goal"] == ("RESEARCH", "succeeded", True)
+    titles = {task["source"]: task["title"] for task in tasks}
+    assert titles["change"] == "Change the code: “better”"
     pages: list[dict[str, Any]] = []
     cursor: tuple[str, ...] = ()
     while True:
@@ -53,6 +56,33 @@ def test_every_door_shows_the_same_tasks(astra: Astra) -> None:
             break
         cursor = ("--cursor", str(page["next"]))
     assert pages == tasks
+
+
+def test_a_list_that_its_options_leave_empty_says_so(astra: Astra) -> None:
+    make_one_of_each(astra)
+    astra.run("desires", "record", "learn to sail")
+    for words, lines in (
+        (("tasks", "list", "--outcome", "gone"), "no task fits these options"),
+        (("changes", "list", "--state", "rejected"), "no change fits these options"),
+        (("desires", "list", "--tag", "sea"), "no desire fits these options"),
+        (("schedules", "list", "--tier", "2"), "no schedule fits these options"),
+        (("plans", "list", "--state", "running"), "no plan fits these options"),
+        (("plans", "list"), "there are no plans"),
+        (("beliefs", "list", "--scope", "nowhere"), "no belief fits these options"),
+        (("ledger", "tail", "--type", "restored"), "no record is of the type restored"),
+    ):
+        assert astra.run(*words).stdout.strip() == lines, words
+
+
+def test_one_of_a_thing_is_shown_without_microseconds_and_escape_codes(astra: Astra) -> None:
+    subjects = make_one_of_each(astra)
+    desire = astra.json("desires", "record", "learn to \u202esail")["id"]
+    tasks = [task["id"] for task in astra.json("tasks", "list")["items"]]
+    shows = [("desires", desire), ("schedules", subjects["schedule"])]
+    for command, identifier in (*shows, *(("tasks", task) for task in tasks)):
+        text = astra.run(command, "show", identifier).stdout
+        assert re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ", text), text
+        assert not re.search(r"\d{6}Z|\.\d{6}|None|\u202e", text), text
 
 
 def test_a_task_that_failed_is_the_last_failed_at_every_door(astra: Astra) -> None:

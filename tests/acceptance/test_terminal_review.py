@@ -52,6 +52,15 @@ def test_requests_are_looked_at_and_decided_one_after_the_other(astra: Astra) ->
     assert "nothing waits for you" in terminal.text
 
 
+def test_nothing_that_is_signed_lies_behind_the_edge_of_the_screen(astra: Astra) -> None:
+    waiting = ask(astra, "https://example.com/" + "weather/" * 30 + "?then=STEAL")
+    with open_review(astra, waiting) as terminal:
+        terminal.wait_for("» ")
+        terminal.wait_for('STEAL"')
+        terminal.press("q")
+        assert terminal.wait_until_over() == 0
+
+
 def test_a_goal_is_shown_in_words_before_what_is_signed(astra: Astra) -> None:
     words = ["--task", "investigate_topic", "--file", "agent.py", "--unsigned"]
     goal = astra.json("goals", "create", "Find out how it answers", *words)["id"]

@@ -72,7 +72,7 @@ test("every number of the status leads to the records that it counts", async () 
   await page.waitForURL("**/changes?state=rejected");
   await page.getByText("No change is rejected").waitFor();
   await world.go(page, "/tasks");
-  await page.getByRole("link", { name: /^Change the code/ }).first().click();
+  await page.getByRole("link", { name: /^Change the code: “People said/ }).first().click();
   await page.getByRole("heading", { name: "Live, against proposed" }).waitFor();
 });
 

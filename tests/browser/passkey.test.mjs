@@ -227,7 +227,7 @@ test("and a person comes back in with it", async () => {
 
 test("a standing permission to merge is signed on the page, counted there, and taken back", async () => {
   await world.go(page, "/permissions");
-  await page.getByText("None: every change waits for you").waitFor();
+  await page.getByText("No change is permitted in advance here").waitFor();
   await page.getByText("Add one").first().click();
   await page.getByLabel("Paths that a change may touch").fill("docs/ notes/today.md");
   await page.getByRole("button", { name: "See what it would mean" }).first().click();

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from astra.trusted.files.data_root import write_private
+from astra.trusted.kernel.private_files import write_private
 
 _LARGEST = 64_000
 

@@ -5,9 +5,10 @@ The database's library is imported only where the setting names one.
 
 from collections.abc import Callable, Mapping, Sequence
 
-from astra.trusted.file_ledger import FileLedger, LedgerPlaces
 from astra.trusted.file_ledger.indexed import Choice, IndexedLedger
+from astra.trusted.file_ledger.ledger import FileLedger
 from astra.trusted.file_ledger.moved import read_place, refuse_other_place
+from astra.trusted.file_ledger.places import LedgerPlaces
 from astra.trusted.file_ledger.reserve import Reserve
 from astra.trusted.file_ledger.stored import ChainFiles
 from astra.trusted.files.data_root import DataRoot

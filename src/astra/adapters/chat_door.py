@@ -12,8 +12,9 @@ from astra.persona.speech import Offered
 from astra.tools.compact_schemas import compact_input
 from astra.tools.toolsets import ALWAYS, find_toolset
 from astra.trusted.calls.counter import Counter, Request
-from astra.trusted.files.data_root import DataRoot, write_private
+from astra.trusted.files.data_root import DataRoot
 from astra.trusted.kernel.ids import is_id
+from astra.trusted.kernel.private_files import write_private
 from astra.trusted.policy.call import Actor, Role
 
 _log = logging.getLogger("astra.chat")

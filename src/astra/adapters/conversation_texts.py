@@ -12,10 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from astra.trusted.file_ledger import segments
-from astra.trusted.files.data_root import write_private
 from astra.trusted.kernel.errors import AstraError, BadInput
 from astra.trusted.kernel.ids import is_id
+from astra.trusted.kernel.private_files import sync_folder, write_private
 
 FOLDER = "conversations"
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -62,7 +61,7 @@ class ConversationTexts:
         elif _DIGEST.fullmatch(digest):
             (place / digest).unlink(missing_ok=True)
         if place.is_dir():
-            segments.sync_folder(place)
+            sync_folder(place)
 
     def list_kept(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Give what is there; half-written files are removed on the way."""
@@ -76,7 +75,7 @@ class ConversationTexts:
         for folder in (self.folder, place):
             if not folder.is_dir():
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                segments.sync_folder(folder.parent)
+                sync_folder(folder.parent)
 
     def _find_folder(self, conversation: str) -> Path:
         if not is_id(conversation):

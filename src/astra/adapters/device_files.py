@@ -11,8 +11,8 @@ from pathlib import Path
 
 from astra.notifications.devices import Address
 from astra.notifications.encryption import ServerKey
-from astra.trusted.files.data_root import write_private
 from astra.trusted.kernel.errors import BadInput
+from astra.trusted.kernel.private_files import write_private
 from astra.trusted.policy.assertions import encode_base64url
 
 _LARGEST = 16_384

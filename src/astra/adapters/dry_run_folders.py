@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from astra.trusted.files.data_root import DataRoot, write_private
+from astra.trusted.files.data_root import DataRoot
+from astra.trusted.kernel.private_files import write_private
 
 
 @dataclass(frozen=True)

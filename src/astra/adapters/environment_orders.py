@@ -7,9 +7,9 @@ from pathlib import Path
 
 from astra.adapters.package_registries import list_hosts, make_variables
 from astra.adapters.workspaces import PLACE
+from astra.adoption import target_command
 from astra.adoption.environment_steps import Recipe, write_recipe
 from astra.adoption.repository_files import RepositoryFiles
-from astra.trusted.changes import commands
 from astra.trusted.kernel.errors import Refused
 from astra.trusted.kernel.text import one_line, printable
 from astra.trusted.policy.manifest import GIB, Limits, Manifest
@@ -93,7 +93,9 @@ class Order:
 def choose_recipe(kind: str, files: RepositoryFiles, target: Target) -> Recipe:
     if kind == "command":
         return Recipe(kind=kind, steps=(tuple(shlex.split(target.environment_command)),))
-    is_pytest = bool(target.test_command) and commands.parse(target.test_command).pytest is not None
+    is_pytest = (
+        bool(target.test_command) and target_command.parse(target.test_command).pytest is not None
+    )
     runner = "pytest" if is_pytest else ""
     return write_recipe(kind, files, runner=runner, packages=target.packages)
 

@@ -24,9 +24,9 @@ from astra.adapters.repository_snapshot import read_repository
 from astra.adapters.workspaces import Workspaces
 from astra.adoption.environment_steps import choose_kind
 from astra.trusted.changes.admission import is_dependency
-from astra.trusted.files.data_root import write_private
 from astra.trusted.git.tree_reader import TreeReader
 from astra.trusted.kernel.errors import BadSetting
+from astra.trusted.kernel.private_files import write_private
 from astra.trusted.kernel.text import one_line, printable
 from astra.trusted.sandbox import machine, staging, toolchain
 from astra.trusted.sandbox.ports import Boxes, Edit, Workspace

@@ -19,10 +19,10 @@ from typing import Any
 from astra.adapters.environment_orders import Purpose
 from astra.adapters.environments import ProvideEnvironment, provide_nothing
 from astra.adapters.workspaces import PLACE, Workspaces
+from astra.adoption import target_command
+from astra.adoption.target_command import TestCommand
 from astra.changes import mutation
 from astra.changes.mutation import Fault, Measured, MutationEvidence, Touched
-from astra.trusted.changes import commands
-from astra.trusted.changes.commands import TestCommand
 from astra.trusted.changes.files import ChangedFile
 from astra.trusted.changes.places import belongs_to_tests
 from astra.trusted.kernel.errors import AstraError
@@ -68,7 +68,9 @@ class BoxedMutation:
         touched = mutation.find_touched(files, lambda path: path in test_files)
         if reason := self._explain_unmeasured(touched):
             return mutation.make_unmeasured(reason, touched.other)
-        story = _Story(self, commands.parse(self.test_command), commit, label, actor, correlation)
+        story = _Story(
+            self, target_command.parse(self.test_command), commit, label, actor, correlation
+        )
         return story.tell(base, touched)
 
     def _explain_unmeasured(self, touched: Touched) -> str:
@@ -77,7 +79,7 @@ class BoxedMutation:
         if not touched.code and not touched.touches_tests:
             return "the change touches no Python code and no test"
         try:
-            command = commands.parse(self.test_command)
+            command = target_command.parse(self.test_command)
         except AstraError as error:
             return error.detail
         return "" if command.pytest is not None else "test_command is not one of pytest's"
@@ -172,7 +174,7 @@ class _Story:
 def _with_plugin(command: TestCommand, worker: Path, results: Path) -> tuple[str, ...]:
     """Name the worker to pytest; a PYTHONPATH that the command sets keeps what it has."""
     report = str(results / "junit.xml")
-    arguments = [word.replace(commands.PLACEHOLDER, report) for word in command.parts]
+    arguments = [word.replace(target_command.PLACEHOLDER, report) for word in command.parts]
     place = command.pytest if command.pytest is not None else len(arguments) - 1
     arguments[place + 1 : place + 1] = ["-p", f"{_PACKAGE}.plugin"]
     for number, word in enumerate(arguments[:place]):

@@ -14,9 +14,9 @@ from typing import Any, NoReturn, Self
 
 from astra.adapters.source_view import reading, text_lines
 from astra.adapters.source_view.view import NotText, SourceView
+from astra.operations.caps import NOTE_BYTES, NOTE_NAMES
 from astra.trusted.files.guarded_files import GuardedFolder
 from astra.trusted.kernel.errors import BadInput, Refused
-from astra.trusted.policy.caps import NOTE_BYTES, NOTE_NAMES
 from astra.trusted.policy.paths import RelativePath, fold, parse_folder, parse_relative, quote
 from astra.trusted.policy.reads import refuse_secret
 from astra.trusted.policy.secrets import SecretRules

@@ -10,10 +10,9 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from astra.trusted.file_ledger import segments
-from astra.trusted.files.data_root import write_private
 from astra.trusted.kernel.errors import NotFound
 from astra.trusted.kernel.ids import is_id
+from astra.trusted.kernel.private_files import sync_folder, write_private
 
 ALLOWLIST = "agent_global_grants.json"
 _LARGEST = 4_000_000
@@ -56,7 +55,7 @@ class PlanFolder:
         except BaseException:
             shutil.rmtree(draft, ignore_errors=True)
             raise
-        segments.sync_folder(self._agents)
+        sync_folder(self._agents)
 
     def _locate_folder(self, agent_id: str) -> Path:
         if not is_id(agent_id):

@@ -37,8 +37,8 @@ from astra.adapters.release_tree import (
     write_tree,
 )
 from astra.deployments.ports import Built
-from astra.trusted.files.data_root import write_private
 from astra.trusted.kernel.errors import AstraError, Refused
+from astra.trusted.kernel.private_files import write_private
 from astra.trusted.policy.secrets import SecretRules
 from astra.trusted.sandbox import machine, staging
 from astra.trusted.sandbox.ports import Outcome

@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 from astra.adapters.agent_views import CurrentViews
 from astra.adapters.boxes.agent_boxes import FetchFailed, fetch
 from astra.adapters.persona_space import MIRROR
-from astra.trusted.files.data_root import write_private
+from astra.operations.caps import RESEARCH_BYTES
 from astra.trusted.kernel.errors import AstraError, BadInput, Refused
+from astra.trusted.kernel.private_files import write_private
 from astra.trusted.policy import domains
-from astra.trusted.policy.caps import RESEARCH_BYTES
 from astra.trusted.sandbox.ports import Boxes
 
 _MOST_NOTES, _MOST_NOTE_CHARACTERS = 500, 4_000_000

@@ -4,14 +4,17 @@
 |--------------------|-----------------------------------------------------------------------|
 | `RELEASE`          | the state as it was before that release's `before_start`              |
 | `RELEASE.set-aside`| the state that a snapshot took the place of                           |
+| `note.json`        | on an instance of a fleet: whose `before_start` ran on this state     |
 
 A name without a leading dot is whole: it was renamed into place. Files share their blocks with the
 originals where the file system can do that, and are copied where it cannot. The folder was written
 by the app, so no link is followed; sockets and pipes are left out.
 """
 
+import dataclasses
 import errno
 import fcntl
+import json
 import os
 import shutil
 import stat
@@ -19,9 +22,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from astra.adapters.release_folders import DiskFull
+from astra.deployments.fleet.own_state import StateNote
+from astra.trusted.files.data_root import write_private
 from astra.trusted.kernel.errors import AstraError, Refused
 
 _CLONE_FILE = 0x40049409
+_NOTE = "note.json"
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
@@ -77,6 +83,37 @@ class StateSnapshots:
     def remove(self, release: str) -> None:
         _remove_folder(self.base / release)
         self.drop_set_aside(release)
+
+    def list_saved(self) -> list[str]:
+        """Name the releases that there are snapshots for."""
+        names = (path.name for path in self.base.glob("*") if path.is_dir())
+        return sorted(name for name in names if not name.startswith(".") and "." not in name)
+
+    def read_note(self) -> StateNote | None:
+        """Give the note of this folder; one that cannot be read stops everything about it."""
+        try:
+            fields = json.loads((self.base / _NOTE).read_bytes())
+            return StateNote(
+                applied=tuple(map(str, fields["applied"])),
+                begun=str(fields["begun"]),
+                undone=tuple(map(str, fields["undone"])),
+                undone_for=str(fields["undone_for"]),
+            )
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise AstraError(
+                f"the note of what before_start did to the app's state cannot be read: {error}",
+                next_step=f"mend or remove {self.base / _NOTE}; without it, before_start of the"
+                " release that this instance is to have runs on the state as it is",
+            ) from error
+
+    def write_note(self, note: StateNote) -> None:
+        try:
+            self.base.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_private(self.base / _NOTE, json.dumps(dataclasses.asdict(note)).encode())
+        except OSError as error:
+            raise _in_words(error) from error
 
     def _set_aside(self, state: Path, aside: Path) -> None:
         """Keep what is replaced, once: after a crash the folder may be the restored one already."""

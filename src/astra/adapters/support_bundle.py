@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from astra import __version__
-from astra.trusted.file_ledger import LedgerPlaces, segments
+from astra.trusted.file_ledger import segments
+from astra.trusted.file_ledger.places import LedgerPlaces
 from astra.trusted.kernel.errors import AstraError
 from astra.trusted.kernel.masking import MASK, mask, redact
 from astra.trusted.ledger import chain

@@ -16,11 +16,11 @@ from pathlib import Path
 from astra.adapters.environment_orders import Purpose
 from astra.adapters.environments import Environment, ProvideEnvironment, provide_nothing
 from astra.adapters.workspaces import Workspaces
+from astra.adoption import target_command
+from astra.adoption.target_command import TestCommand
 from astra.changes import judging, junit, unittest_text
 from astra.changes.judging import Judgement
 from astra.changes.junit import Case, Report, State
-from astra.trusted.changes import commands
-from astra.trusted.changes.commands import TestCommand
 from astra.trusted.changes.evidence import Failure, TestReport, TestVerdict
 from astra.trusted.kernel.errors import AstraError
 from astra.trusted.kernel.masking import mask
@@ -76,7 +76,7 @@ class BoxedTests:
             tests_commit=tests_from or commit,
         )
         try:
-            command = commands.parse(self.test_command)
+            command = target_command.parse(self.test_command)
             with self.workspaces.open(
                 commit, tests_from=tests_from, test_paths=self.test_paths
             ) as files:

@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 from astra import __version__
 from astra.adapters.bounded_http import CONVERSATION_ERRORS, open_connection
 from astra.operations.traces import BEGINNINGS, Span, build_request, is_beginning
-from astra.trusted.files.data_root import write_private
 from astra.trusted.kernel.errors import AstraError
+from astra.trusted.kernel.private_files import write_private
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Record
 from astra.trusted.policy.contract import CONFIG_SIGNED

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from astra.trusted.files.data_root import write_private
+from astra.trusted.kernel.private_files import write_private
 
 NAME = "human_approval_required.flag"
 

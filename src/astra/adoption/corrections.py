@@ -7,8 +7,8 @@
 
 from dataclasses import dataclass, replace
 
+from astra.adoption import target_command
 from astra.adoption.detected import Detected, DetectedApp
-from astra.trusted.changes import commands
 
 _THE_OPERATOR = "what you named"
 _PORT_PLACES = ("{port}", "{fd}", "$PORT", "${PORT}")
@@ -32,7 +32,7 @@ NO_CORRECTIONS = Corrections()
 def correct(detected: Detected, corrections: Corrections) -> Detected:
     """Put the operator's words in the place of guesses."""
     if corrections.test_command:
-        commands.parse(corrections.test_command)
+        target_command.parse(corrections.test_command)
         detected = replace(
             detected, runner="", test_command=corrections.test_command, because=(_THE_OPERATOR,)
         )

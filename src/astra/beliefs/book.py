@@ -30,6 +30,7 @@ from astra.beliefs.model import (
 )
 from astra.beliefs.proposals import read_subject
 from astra.beliefs.tables import scale_of
+from astra.operations.caps import BELIEF_PROPOSALS
 from astra.trusted.kernel.clock import Clock
 from astra.trusted.kernel.errors import BadInput, NotFound
 from astra.trusted.kernel.ids import is_id
@@ -37,7 +38,6 @@ from astra.trusted.kernel.paging import check_page
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Event
 from astra.trusted.ledger.timekeeping import current_time
-from astra.trusted.policy.caps import BELIEF_PROPOSALS
 from astra.trusted.settings.configuration import EvidenceWeights
 
 _COLUMNS = "id, claim, scope_kind, scope, changed, proposed, deprecated, reason, standing"

@@ -56,6 +56,7 @@ MOST_A_DAY: Mapping[str, int] = MappingProxyType(
 """How often a kind of evidence counts for one belief in a day, for each role."""
 _OWN, _METHOD, _TESTED = "own", "method", "tested"
 _ROLLED_BACK, _PASSES = "rolled_back", "passes_tests"
+_INTERRUPTED = "interrupted"
 _OUTAGES = frozenset({"failed", "timed_out", "cannot_connect"})
 
 
@@ -175,9 +176,10 @@ def _link_methods(record: Record) -> Iterator[Statement]:
 
 
 def _count_task(record: Record) -> Iterator[Statement]:
+    """Count how a task ended for its method; that a daemon died under it says nothing."""
     data = record.data
     goal, subject = str(data["goal"]), f"{data['goal']} {data['node']}"
-    if data["outcome"] in {"succeeded", "failed"}:
+    if data["outcome"] in {"succeeded", "failed"} and data["reason"] != _INTERRUPTED:
         succeeded = data["outcome"] == "succeeded"
         kind, sign = ("task_success", FOR) if succeeded else ("task_failure", AGAINST)
         yield _count(record, kind, sign, subject=subject, part=_METHOD, together=f"{kind} {goal}")

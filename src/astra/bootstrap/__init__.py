@@ -2,6 +2,7 @@
 
 from astra import flow
 from astra.beliefs import projection as beliefs
+from astra.changes import counting
 from astra.deployments import projection as deployments
 from astra.deployments.fleet import projection as fleet
 from astra.desires import views as desires
@@ -16,9 +17,9 @@ from astra.plans.code import memory as edit_formats
 from astra.research import projection as research
 from astra.schedules import projection as schedules
 from astra.spend import projection as spend
+from astra.tasks import of_changes as tasks
 from astra.trusted.approvals import views as approvals
 from astra.trusted.changes import merge_permissions
-from astra.trusted.changes import tasks as tasks
 from astra.trusted.changes import views as changes
 from astra.trusted.ledger import formats
 from astra.trusted.ledger.projection import CORE, Projection
@@ -43,6 +44,7 @@ PROJECTIONS: tuple[Projection, ...] = (
     research.PROJECTION,
     tasks.PROJECTION,
     changes.PROJECTION,
+    counting.PROJECTION,
     deployments.PROJECTION,
     fleet.PROJECTION,
     beliefs.PROJECTION,

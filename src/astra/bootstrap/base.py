@@ -8,6 +8,7 @@ from pathlib import Path
 
 from astra import __version__
 from astra.adapters.chains import find_chain, find_machines, open_ledger
+from astra.adapters.installed_version import InstalledVersion
 from astra.adapters.witnesses.keeping import WitnessKeeping
 from astra.bootstrap import PROJECTIONS
 from astra.bootstrap.accounts import complete_account
@@ -21,6 +22,7 @@ from astra.tools.servers import ImportedRegistry
 from astra.trusted.approvals.desk import Desk
 from astra.trusted.approvals.restores import Restores
 from astra.trusted.calls.registry import Registry
+from astra.trusted.file_ledger import sqlite_index
 from astra.trusted.file_ledger.indexed import IndexedLedger
 from astra.trusted.file_ledger.reserve import Reserve
 from astra.trusted.files.data_root import DataRoot
@@ -51,6 +53,7 @@ class Base:
     ledger: IndexedLedger
     chain: StoredChain
     """The same chain as it is stored, to read without the index."""
+    installed: InstalledVersion
     machines: Machines
     """The machines that share this chain."""
     wanted_leases: dict[str, Callable[[], bool]]
@@ -133,6 +136,11 @@ def open_base(settings: Settings, clock: Clock, opened: ExitStack) -> Base:
         reserve=reserve,
         ledger=ledger,
         chain=find_chain(root, settings),
+        installed=InstalledVersion(
+            root.path,
+            sqlite_index.list_sources(PROJECTIONS),
+            count_records=lambda: ledger.head().sequence,
+        ),
         machines=machines,
         wanted_leases=wanted_leases,
         stops=stops,

@@ -255,7 +255,7 @@ def build_runtime(
                     read_signals=partial(read_ledger_signals, base),
                     coder_digest=digest.write_for_coder,
                 ),
-                make_model_proposals(base, goals, decomposer),
+                make_model_proposals(goals, decomposer),
             ),
             lanes.research_lane(research.researcher),
             lanes.deployments_lane(deployer),
@@ -273,6 +273,7 @@ def build_runtime(
             make_beliefs_lane(beliefs.book),
             make_servers_lane(base, servers),
             make_traces_lane(base),
+            lanes.next_index_lane(look=base.installed.look, leave=base.installed.leave),
             *make_reaping_lanes(base),
         )
         background = make_background(base, every_lane, woken, deployer)
@@ -294,6 +295,7 @@ def build_runtime(
             clock=base.clock,
             ledger=ledger,
             chain=base.chain,
+            installed=base.installed,
             reserve=base.reserve,
             machines=base.machines,
             wanted_leases=base.wanted_leases,

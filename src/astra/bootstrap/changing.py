@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 
 from astra.adapters.boxes.boxes_only import BoxesOnly
 from astra.adapters.boxes.clone_imports import BoxedImports
@@ -25,6 +26,7 @@ from astra.adapters.witnesses.checking import check_data_root
 from astra.adapters.workspaces import Workspaces
 from astra.bootstrap.base import Base
 from astra.bootstrap.throwaway import open_stage
+from astra.changes import counting
 from astra.changes.dry_run import DryRuns
 from astra.changes.gathering import Gathering
 from astra.changes.mutation import MutationRuns
@@ -274,7 +276,7 @@ def make_readiness(
         registry=base.registry,
         flags=base.switches.flags,
         ledger_is_whole=parts.changes.bench.ledger_is_whole,
-        alerts=parts.changes.book.alerts,
+        alerts=partial(counting.list_alerts, base.ledger),
         sandbox_off=lambda: sandbox.is_off,
         sandbox_problems=sandbox.problems,
         target=parts.repo.head,

@@ -70,6 +70,7 @@ def make_goal_service(
             situation=situation,
             find_policy_objection=find_policy_objection,
             may_ask_model=may_ask_model,
+            has_tool=base.registry.has,
             read_currency=lambda: base.configuration().spend.currency,
         ),
         control=Control(goals=book, desk=base.desk),
@@ -154,12 +155,8 @@ def make_decomposer(base: Base, planning: Planning) -> ModelDecomposer:
     return ModelDecomposer(models=drafting.models, tools=list_tools, digest=drafting.digest)
 
 
-def make_model_proposals(
-    base: Base, service: GoalService, decomposer: Decomposer
-) -> ModelProposals:
-    return ModelProposals(
-        adoption=service.adoption, decomposer=decomposer, has_tool=base.registry.has
-    )
+def make_model_proposals(service: GoalService, decomposer: Decomposer) -> ModelProposals:
+    return ModelProposals(adoption=service.adoption, decomposer=decomposer)
 
 
 def make_performers(
@@ -174,7 +171,9 @@ def make_performers(
 ) -> Mapping[Kind, Performer]:
     ledger, desk, book = base.ledger, base.desk, changes.book
     return {
-        Kind.RUN_TOOL: ToolTask(door=door, desk=desk, is_repeatable=_repeatable(base.registry)),
+        Kind.RUN_TOOL: ToolTask(
+            door=door, desk=desk, is_tool_repeatable=_repeatable(base.registry)
+        ),
         Kind.RESEARCH: ResearchTask(
             door=door, book=research.book, reader=research.researcher.reader
         ),

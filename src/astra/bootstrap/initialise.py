@@ -28,15 +28,16 @@ from astra.adoption.corrections import NO_CORRECTIONS, Corrections
 from astra.adoption.detected import NOTHING, Detected
 from astra.adoption.detecting import detect
 from astra.bootstrap import PROJECTIONS
-from astra.trusted.file_ledger import FileLedger
+from astra.trusted.file_ledger.ledger import FileLedger
 from astra.trusted.file_ledger.reserve import Reserve
 from astra.trusted.files import operators_key
-from astra.trusted.files.data_root import DataRoot, write_private
+from astra.trusted.files.data_root import DataRoot
 from astra.trusted.git import agent_clone, trusted_repo
 from astra.trusted.kernel import signatures
 from astra.trusted.kernel.clock import SystemClock
 from astra.trusted.kernel.errors import Refused
 from astra.trusted.kernel.ids import random_id
+from astra.trusted.kernel.private_files import write_private
 from astra.trusted.kernel.signatures import KeyPair
 from astra.trusted.ledger import formats
 from astra.trusted.ledger.record import Event

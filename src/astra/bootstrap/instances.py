@@ -1,8 +1,10 @@
 """Putting the duty of an instance together, for a worker that holds one."""
 
+from astra.adapters.state_snapshots import StateSnapshots
 from astra.bootstrap.runtime import Runtime
 from astra.deployments.fleet.events import LEASE
 from astra.deployments.fleet.instance import InstanceDuty
+from astra.deployments.fleet.own_state import OwnState
 from astra.flow import Lane, WorkItem, lanes
 
 _EVERY = 1.0
@@ -17,6 +19,12 @@ def make_instance_lanes(runtime: Runtime, label: str) -> list[Lane]:
         machine=runtime.machines.own_id,
         stage=deployer.stage,
         fleet=deployer.work.fleet.fleet,
+        state=OwnState(
+            label=label,
+            stage=deployer.stage,
+            snapshots=StateSnapshots(runtime.root.var / "state-snapshots"),
+            command=deployer.work.migrations.command,
+        ),
         sweep=deployer.work.upkeep.sweep,
     )
     item = WorkItem(

@@ -16,6 +16,7 @@ from astra.adapters.boxes.sandbox import Sandbox
 from astra.adapters.dbos_engine import DbosEngine
 from astra.adapters.device_files import KeyFile
 from astra.adapters.environment_store import EnvironmentStore
+from astra.adapters.installed_version import InstalledVersion
 from astra.adapters.servers.hosting import ServerHost
 from astra.adapters.signed_channels import SignedChannels
 from astra.adapters.supervisor.lending import LentListeners
@@ -83,6 +84,7 @@ class Runtime:
     ledger: IndexedLedger
     chain: StoredChain
     """The same chain as it is stored, to read without the index."""
+    installed: InstalledVersion
     reserve: Reserve
     machines: Machines
     """The machines that share this chain; alone on its own files."""

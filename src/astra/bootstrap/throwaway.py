@@ -23,8 +23,8 @@ from astra.trusted.approvals.desk import Desk
 from astra.trusted.changes import model
 from astra.trusted.changes.evidence import Scanner
 from astra.trusted.changes.workbench import Workbench
-from astra.trusted.file_ledger import FileLedger
 from astra.trusted.file_ledger.check import check_files
+from astra.trusted.file_ledger.ledger import FileLedger
 from astra.trusted.files.data_root import DataRoot
 from astra.trusted.files.withholding import secret_rules
 from astra.trusted.git import trusted_repo

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
+from astra.changes import counting
+from astra.changes.code_identity import code_digest
 from astra.changes.edits import Edit, WholeFile
 from astra.changes.proposing import Proposal
 from astra.changes.service import Changes
@@ -22,7 +24,6 @@ from astra.trusted.changes import model
 from astra.trusted.changes.evidence import TestVerdict
 from astra.trusted.changes.model import Change
 from astra.trusted.changes.ports import Imported
-from astra.trusted.files.code_identity import code_digest
 from astra.trusted.kernel.clock import Clock, format_time, parse_time
 from astra.trusted.kernel.errors import NotFound, Refused
 from astra.trusted.kernel.ids import random_id
@@ -189,7 +190,7 @@ class DryRuns:
     def _finish_run(self, run: DryRun) -> dict[str, Any]:
         change = run.stage.changes.describe_change(run.change.id)
         transcript = run.transcript()
-        counters = run.stage.changes.book.counters()
+        counters = counting.count_changes(run.stage.changes.bench.ledger)
         screenshot = self._take_screenshot(run, change)
         folder = self._archive_run(run, transcript, change, screenshot)
         self._open.pop(run.id, None)

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from astra.changes.for_plans import describe_failures
 from astra.goals.door import Door
+from astra.goals.graph import Node
 from astra.goals.kinds import CHANGE_TOOL
 from astra.goals.ports import Done, TaskRun, Waiting, WrittenCode
 from astra.trusted.changes import model
@@ -42,11 +43,13 @@ class CodeTask:
     book: Book
     door: Door
     writer: CodeWriter
-    repeatable: bool = False
 
     @property
     def model_calls(self) -> int:
         return 1 if self.writer.is_there() else 0
+
+    def is_repeatable(self, _node: Node) -> bool:
+        return False
 
     def begin(self, run: TaskRun) -> Done | Waiting:
         if not self.writer.is_there():

@@ -5,7 +5,7 @@ from typing import Any
 
 from astra.plans.ports import ChangeOutcome
 from astra.trusted.changes import verdicts
-from astra.trusted.changes.model import Change, State
+from astra.trusted.changes.model import SCHEDULED, Change, State
 from astra.trusted.changes.views import Book
 from astra.trusted.kernel.text import one_line
 
@@ -29,6 +29,12 @@ class TestedChanges:
         is_open = change.state in _SENT_BACK
         state = ChangeOutcome.FAILED if is_open else ChangeOutcome.CLOSED
         return ChangeOutcome(state=state, reason=describe_failures(change))
+
+    def find_newest(self, agent_id: str, *, after: int) -> str:
+        """Name the newest change that a plan proposed after a record."""
+        records = self.book.ledger.records(SCHEDULED, after=after, newest_first=True)
+        of_plan = (record for record in records if record.actor == f"agent:{agent_id}")
+        return next((str(record.subject) for record in of_plan), "")
 
 
 def describe_failures(change: Change) -> str:

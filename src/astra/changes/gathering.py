@@ -9,11 +9,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from astra.changes import evidence_events
 from astra.changes.mutation import MutationEvidence, MutationRuns, make_unmeasured
-from astra.trusted.changes import admission, commands, events, verdicts
+from astra.trusted.changes import admission, verdicts
 from astra.trusted.changes.evidence import Finding, Severity, TestReport, TestVerdict
 from astra.trusted.changes.files import ChangedFile
 from astra.trusted.changes.model import Change, Run, State
+from astra.trusted.changes.named_files import list_named_files
 from astra.trusted.changes.workbench import Workbench
 from astra.trusted.kernel.errors import AstraError, Refused
 from astra.trusted.kernel.text import printable
@@ -63,7 +65,7 @@ class Gathering:
             findings = (_not_scanned(error),)
         findings = (*_of_command(files, target.test_command), *findings)
         clean = [_clean_value(finding.as_dict()) for finding in findings[:_MOST_FINDINGS]]
-        self.bench.append(change, events.scanned(change, clean))
+        self.bench.append(change, evidence_events.scanned(change, clean))
 
     def test(self, identifier: str) -> None:
         """Run the target's tests on the change, and side by side where it touches tests."""
@@ -82,7 +84,7 @@ class Gathering:
             return
         before = self.bench.book.find_by_commit(change.base)
         test_warnings = [*list_warnings(change, before), *self._compare_environments(change)]
-        completed = events.tests_completed(
+        completed = evidence_events.tests_completed(
             change,
             verdict,
             summary,
@@ -142,11 +144,11 @@ class Gathering:
         if attempt > MOST_ATTEMPTS:
             report = _never_ran(run, f"it was cut off {MOST_ATTEMPTS} times")
         else:
-            self.bench.append(change, events.tests_started(change, run, attempt=attempt))
+            self.bench.append(change, evidence_events.tests_started(change, run, attempt=attempt))
             report = self._execute_run(change, run)
         now = self.bench.book.get(identifier)
         if now.state is State.GATHERING and now.round == change.round:
-            self.bench.append(now, events.tests_ended(now, run, trim_report(report)))
+            self.bench.append(now, evidence_events.tests_ended(now, run, trim_report(report)))
 
     def _execute_run(self, change: Change, run: dict[str, str]) -> TestReport:
         show = self.show
@@ -241,7 +243,7 @@ def _pass_on(error: AstraError) -> None:
 
 def _of_command(files: Sequence[ChangedFile], command: str) -> tuple[Finding, ...]:
     """Find what decides how the tests are run: the command is signed, these files are not."""
-    command_files = set(commands.list_named_files(command))
+    command_files = set(list_named_files(command))
     message = "is what the signed test_command goes by, so it decides what the tests are"
     return tuple(
         Finding(rule="test-hook", severity=Severity.DANGER, path=file.path, message=message)

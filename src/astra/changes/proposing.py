@@ -13,6 +13,7 @@ from typing import Any
 from astra.changes import edits, reverting
 from astra.changes.edits import Edit, Patch
 from astra.goals.book import Goals
+from astra.operations.caps import OPEN_CHANGES
 from astra.research.book import ResearchBook
 from astra.trusted.changes import events, model, rebase, tasks
 from astra.trusted.changes.files import ChangedFile, FileState, Result
@@ -24,7 +25,6 @@ from astra.trusted.kernel.ids import random_id
 from astra.trusted.kernel.text import printable
 from astra.trusted.ledger.record import Event
 from astra.trusted.policy import flags
-from astra.trusted.policy.caps import OPEN_CHANGES
 
 _LONGEST_REASON = 4000
 _RESEARCH = re.compile(r"[A-Za-z0-9_.:-]{1,100}")

@@ -13,8 +13,8 @@ from datetime import datetime, timedelta
 from typing import Any, cast
 
 from astra.changes import dry_run
+from astra.changes.code_identity import code_digest
 from astra.trusted.calls.registry import Registry
-from astra.trusted.files.code_identity import code_digest
 from astra.trusted.kernel import canonical
 from astra.trusted.kernel.clock import Clock, format_time
 from astra.trusted.kernel.errors import BadInput

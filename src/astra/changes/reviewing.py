@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from astra.changes.lines import Lines, Remark
-from astra.trusted.changes import events, model, stale, tasks
+from astra.trusted.changes import events, model, tasks
+from astra.trusted.changes.events import make_event
 from astra.trusted.changes.model import Change, State
 from astra.trusted.changes.workbench import Workbench
 from astra.trusted.kernel.errors import BadInput, Conflict
-from astra.trusted.kernel.text import printable
+from astra.trusted.kernel.text import one_line, printable
+from astra.trusted.ledger.record import Event
 
 _LONGEST_COMMENT = 4000
 
@@ -32,14 +34,14 @@ class Remarks:
 
         That is free, also while code writing is off. `seen` is the commit that was looked at.
         """
-        change = stale.require_current_commit(self.bench.book.get(identifier), seen)
+        change = _require_current_commit(self.bench.book.get(identifier), seen)
         reason_text, remark_data = (
             _clean_text(reason),
             Lines(self.bench.repo).check_remarks(change, remarks),
         )
-        beside = [events.commented(change, "", remark_data, actor=actor)] if remark_data else []
+        beside = [_commented(change, "", remark_data, actor=actor)] if remark_data else []
         if change.state is State.REJECTED:
-            raise stale.already_rejected_error(change)
+            raise _already_rejected_error(change)
         if change.state is State.AWAITING and change.approval:
             self.bench.desk.reject(change.approval, reason_text, actor=actor, beside=beside)
         else:
@@ -76,9 +78,9 @@ class Remarks:
         seen: str | None = None,
     ) -> None:
         """Say something about a change, or about lines of it; nothing is decided by that."""
-        change = stale.require_current_commit(self.bench.book.get(identifier), seen)
+        change = _require_current_commit(self.bench.book.get(identifier), seen)
         comment_text, remark_data = self._check_comment(change, text, remarks)
-        self.bench.ledger.append([events.commented(change, comment_text, remark_data, actor=actor)])
+        self.bench.ledger.append([_commented(change, comment_text, remark_data, actor=actor)])
 
     def request_changes(
         self,
@@ -90,11 +92,11 @@ class Remarks:
         seen: str | None = None,
     ) -> None:
         """Send a change back: the agent reads why, and can propose a revision that supersedes."""
-        change = stale.require_current_commit(self.bench.book.get(identifier), seen)
+        change = _require_current_commit(self.bench.book.get(identifier), seen)
         model.require(change, model.REVISION_REQUESTED)
         expect = {change.id: self.bench.book.version(change.id)}
         comment_text, remark_data = self._check_comment(change, text, remarks)
-        event = events.revision_requested(change, comment_text, remark_data, actor=actor)
+        event = _revision_requested(change, comment_text, remark_data, actor=actor)
         self.bench.ledger.append([event], expect=expect)
         if change.approval:
             self.bench.desk.go_stale(change.approval, "the reviewer asked for changes")
@@ -134,3 +136,38 @@ def _clean_text(text: str) -> str:
             next_step="the agent gets to read it",
         )
     return clean
+
+
+def _require_current_commit(change: Change, commit: str | None) -> Change:
+    """Give a change, unless it was moved to another commit since somebody looked at it."""
+    if commit in {None, change.commit}:
+        return change
+    raise Conflict(
+        f"{change.id} is commit {change.commit[:12]} by now, on {change.base[:12]}; you looked at"
+        f" {one_line(str(commit), 12)}, and its lines may stand elsewhere",
+        code="stale_commit",
+        next_step="look at its diff as it is now, then say it again",
+        commit=change.commit,
+    )
+
+
+def _already_rejected_error(change: Change) -> Conflict:
+    """Say to whoever rejects second that it was done, and why."""
+    return Conflict(
+        f"{change.id} was rejected already: {one_line(change.reason, 200)}",
+        code="already_decided",
+        next_step=f"astra changes show {change.id}",
+        state=str(change.state),
+    )
+
+
+def _commented(change: Change, text: str, remarks: list[dict[str, Any]], *, actor: str) -> Event:
+    return make_event(change, model.COMMENTED, {"text": text, "remarks": remarks}, actor=actor)
+
+
+def _revision_requested(
+    change: Change, text: str, remarks: list[dict[str, Any]], *, actor: str
+) -> Event:
+    return make_event(
+        change, model.REVISION_REQUESTED, {"text": text, "remarks": remarks}, actor=actor
+    )

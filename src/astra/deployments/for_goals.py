@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from astra.deployments import events, views
 from astra.deployments.views import Deployment
 from astra.goals.door import Door
+from astra.goals.graph import Node
 from astra.goals.kinds import DEPLOY_TOOL
 from astra.goals.performing import look_at_approval
 from astra.goals.ports import Done, TaskRun, Waiting
@@ -41,8 +42,10 @@ class DeployTask:
     book: Book
     desk: Desk
     door: Door
-    repeatable: bool = False
     model_calls: int = 0
+
+    def is_repeatable(self, _node: Node) -> bool:
+        return False
 
     def begin(self, run: TaskRun) -> Done | Waiting:
         """Ask for a deployment, unless the diff was signed with it: then that one is waited for."""

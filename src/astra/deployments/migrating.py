@@ -5,7 +5,8 @@ So a snapshot is whole, and no write of anybody is lost between it and the comma
 
 `before_start` is a stranger's program that may not be run twice on the same state. Its beginning is
 recorded before it runs and its end after; whoever finds a beginning without an end puts the
-snapshot back and runs it again. What a snapshot replaced is set aside, not deleted.
+snapshot back and runs it again. What a snapshot replaced is set aside, not deleted. On a fleet
+every instance does this for the state of its machine (`fleet.own_state`).
 """
 
 from collections.abc import Mapping
@@ -69,12 +70,7 @@ class Migrations:
     def migrate(self, deployment: Deployment, release: Release) -> Trouble | None:
         """Run `before_start` of a release, once; gives what went wrong."""
         plan = self.stage.plan_for(release)
-        size = self.snapshots.measure(plan.state_folder)
-        if size > plan.snapshot_bytes:
-            reason = (
-                f"the state folder holds {size >> 20:,} MiB, and {plan.snapshot_bytes >> 20:,} MiB"
-                " are saved at most before before_start: raise [app] snapshot_mb, or make room"
-            )
+        if reason := explain_too_large(self.snapshots, plan):
             return Trouble(reason=reason, blamed=False)
         self.stage.stop_app(deployment)
         self._save_state(deployment, release, plan)
@@ -131,3 +127,14 @@ class Migrations:
             subject=deployment.id,
         )
         self.stage.ledger.append([event])
+
+
+def explain_too_large(snapshots: Snapshots, plan: Plan) -> str:
+    """Say why a state folder is not saved before `before_start`, or nothing."""
+    size = snapshots.measure(plan.state_folder)
+    if size <= plan.snapshot_bytes:
+        return ""
+    return (
+        f"the state folder holds {size >> 20:,} MiB, and {plan.snapshot_bytes >> 20:,} MiB"
+        " are saved at most before before_start: raise [app] snapshot_mb, or make room"
+    )

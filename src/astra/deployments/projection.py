@@ -11,6 +11,11 @@ _INSERT_DEPLOYMENT = (
     " (?, ?, ?, ?, ?, ?, NULL, NULL, '', NULL, ?, ?, ?, ?, ?, '', 0, ?)"
 )
 
+_LEAVE_BEHIND = (
+    "DELETE FROM lineage WHERE sequence > (SELECT sequence FROM lineage WHERE release = ?)"
+    " AND NOT EXISTS (SELECT 1 FROM deployment WHERE id = ? AND keep_state)"
+)
+
 _COUNT_PUSH = (
     "INSERT INTO push VALUES (?, ?, ?, 1, ?) ON CONFLICT (deployment) DO UPDATE SET"
     " ok = excluded.ok, code = excluded.code, attempts = attempts + 1, time = excluded.time"
@@ -60,6 +65,8 @@ def _apply_build(record: Record) -> Iterator[Statement]:
 def _apply_switch(record: Record) -> Iterator[Statement]:
     data = record.data
     yield from _set_live_release(record, data["release"])
+    yield _LEAVE_BEHIND, (data["release"], data["deployment"])
+    yield "INSERT OR IGNORE INTO lineage VALUES (?, ?)", (data["release"], record.sequence)
     yield (
         "UPDATE deployment SET replaced = ?, backup = ? WHERE id = ?",
         (data["replaced"], data["backup"], data["deployment"]),
@@ -91,6 +98,7 @@ def _apply_failure(record: Record) -> Iterator[Statement]:
 def _apply_rollback(record: Record) -> Iterator[Statement]:
     release, deployment = record.data["release"], record.data["deployment"]
     yield from _set_live_release(record, release)
+    yield _LEAVE_BEHIND, (release, "")
     yield "UPDATE release SET state = 'failed' WHERE id = ?", (record.data["from"],)
     yield "UPDATE deployment SET rollback_to = ? WHERE id = ?", (release, deployment)
     yield _set_deployment_state(record, "rolled_back")
@@ -126,6 +134,8 @@ def _apply_removal(record: Record) -> Iterator[Statement]:
 
 
 def _apply_migration(record: Record) -> Iterator[Statement]:
+    if record.data.get("instance"):
+        return  # noted on the machine of that instance, whose state it is
     state = "begun"
     if record.type == events.BEFORE_START_FINISHED:
         state = "finished" if record.data["ok"] else "failed"
@@ -137,6 +147,8 @@ def _apply_migration(record: Record) -> Iterator[Statement]:
 
 def _apply_restoration(record: Record) -> Iterator[Statement]:
     data = record.data
+    if data.get("instance"):
+        return
     for state, names in (("undone", data["undone"]), ("finished", data["redone"])):
         for release in names:
             yield "UPDATE migration SET state = ? WHERE release = ?", (state, release)
@@ -226,6 +238,8 @@ PROJECTION = Projection(
             deployment TEXT PRIMARY KEY, release TEXT, undone TEXT
         ) WITHOUT ROWID""",
         "CREATE INDEX migration_order ON migration (sequence)",
+        "CREATE TABLE lineage (release TEXT PRIMARY KEY, sequence INTEGER)",
+        "CREATE INDEX lineage_order ON lineage (sequence)",
         """CREATE TABLE push (
             deployment TEXT PRIMARY KEY, ok INTEGER, code TEXT, attempts INTEGER, time TEXT
         ) WITHOUT ROWID""",

@@ -72,6 +72,8 @@ class Stage:
     def stop_app(self, deployment: Deployment | None = None) -> None:
         """End everything of the app, draining it; nothing serves from then on."""
         state = self.holder.state()
+        if state is None and self.holder.is_expected():
+            self.holder.close()  # it answers nobody, and what it started may still run
         for running in state.instances if state else ():
             report = self.holder.stop(running.instance)
             data = {"release": running.release, **dict(report)}

@@ -221,6 +221,21 @@ def migrations_since(ledger: Ledger, release: str | None) -> list[str]:
     return [str(row[0]) for row in rows]
 
 
+def find_migration(ledger: Ledger, release: str) -> tuple[int, str]:
+    """Say when `before_start` of a release was last heard of on one machine, and how far it is."""
+    row = ledger.query_row("SELECT sequence, state FROM migration WHERE release = ?", [release])
+    return (int(row[0]), str(row[1])) if row else (0, "")
+
+
+def find_lineage_place(ledger: Ledger, release: str) -> int:
+    """Say since when the recorded state of the app holds the work of a release; 0 if it does not.
+
+    Each release that became live is in that lineage until a way back leaves it behind.
+    """
+    row = ledger.query_row("SELECT sequence FROM lineage WHERE release = ?", [release])
+    return int(row[0]) if row else 0
+
+
 def restoration(ledger: Ledger, deployment: str) -> tuple[str, list[str]] | None:
     """Give the snapshot that a deployment put back, and the releases which that undid."""
     rows = ledger.query(

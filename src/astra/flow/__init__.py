@@ -55,13 +55,15 @@ something ended, or when the next thing falls due.
 |               | for those to be ended, every 5 seconds  |         |                         |
 | traces        | records that the trace collector has    | 1       | never                   |
 |               | not taken                               |         |                         |
+| next-index    | a look for another version's files in   | 1       | never                   |
+|               | place of this one's, every half minute  |         |                         |
 | reaping       | jobs that a worker has, every second;   | 1       | never                   |
 |               | only where machines share a chain       |         |                         |
 
 Where several machines share a chain, a lane works on the one that holds its lease (`Lane.lease`):
 most under one lease, deployments and pushes under that of the app; witness, clone, servers,
-refusals, app-egress and stop work on each machine. What a lane appends carries the epoch of the
-lease, and an append under one that is over is refused (`trusted.ledger.fencing`).
+refusals, app-egress, next-index and stop work on each machine. What a lane appends carries the
+epoch of the lease, and an append under one that is over is refused (`trusted.ledger.fencing`).
 
 A firing and a task of a goal are claimed by an append that one process wins (`schedules.claims`,
 `goals.running`); everything else is claimed by being in a worker's hand, because one process owns a

@@ -52,6 +52,7 @@ class LaneAtWork:
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
     _looked_at: float = field(default=float("-inf"), init=False)
     _look_at: float = field(default=float("-inf"), init=False)
+    _due_count: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         self._failures = FailureLog(_log)
@@ -147,6 +148,7 @@ class LaneAtWork:
         with self._lock:
             running = list(self._running.values())
         due = self.lane.due()
+        self._due_count = len(due)
         needless = self._end_needless(running, due)
         for item in self._find_startable(due, {item.entity_id for item in running}):
             if self._claim_item(item):
@@ -181,6 +183,8 @@ class LaneAtWork:
         pauses = [
             backoff.until - now for backoff in list(self._rests.values()) if backoff.until > now
         ]
+        with self._lock:
+            pauses += [item.every for item in self._running.values() if item.every]
         next_due = self.lane.next_due() if self.running_count < self.lane.workers else None
         if next_due is not None:
             pauses.append((parse_time(next_due) - self.clock.now()).total_seconds())
@@ -211,26 +215,31 @@ class LaneAtWork:
             raise
 
     def _run_in_thread(self, item: WorkItem) -> None:
+        only_looked = False
         try:
             if not self.stopping.is_set():
-                self._run_item(item)
+                only_looked = self._run_item(item)
         finally:
             self._put_back(item, threading.current_thread())
-            self.woken.set()
+            if not only_looked or self._due_count > 1:  # nobody waits for what only looked
+                self.woken.set()
 
     def _put_back(self, item: WorkItem, thread: threading.Thread) -> None:
         with self._lock:
             self._running.pop(item.key, None)
             self._threads.discard(thread)
 
-    def _run_item(self, item: WorkItem) -> None:
+    def _run_item(self, item: WorkItem) -> bool:
+        """Run it; tells whether it is one that looks now and then, and changed nothing."""
         head = self.ledger.head().sequence
         try:
             item.run()
         except Exception as error:  # noqa: BLE001 - whatever it was, it is recorded and shown
             self._record_failure(item, error)
-        else:
-            self._went_well(item, moved=self.ledger.head().sequence != head)
+            return False
+        moved = self.ledger.head().sequence != head
+        self._went_well(item, moved=moved)
+        return bool(item.every) and not moved
 
     def _went_well(self, item: WorkItem, *, moved: bool) -> None:
         self._rests.pop(item.key, None)

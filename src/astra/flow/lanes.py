@@ -27,7 +27,7 @@ ANNOUNCEMENTS, DEPLOYMENTS, NOTIFICATIONS = "announcements", "deployments", "not
 APP_EGRESS, WITNESS, REFUSALS, GOALS = "app-egress", "witness", "refusals", "goals"
 SYNC, PUSHES, CLONE, ALERTS = "sync", "pushes", "clone", "alerts"
 RESEARCH, BELIEFS, SERVERS, STOP = "research", "beliefs", "servers", "stop"
-REAPING, TRACES = "reaping", "traces"
+REAPING, TRACES, NEXT_INDEX = "reaping", "traces", "next-index"
 OF_PLANS = (PLANS, DRAFTS, PLAN_FILES, ANNOUNCEMENTS)
 CHANGES_AT_ONCE, DRAFTS_AT_ONCE, GOAL_TASKS_AT_ONCE = 4, 2, 10
 SERVERS_AT_ONCE = 4
@@ -35,6 +35,7 @@ _GRACE, _LONGEST_GOODBYE = 5.0, 10.0
 _LOOK_AT_APP, _LOOK_AT_FILES, _LOOK_AT_EGRESS = 1.0, 2.0, 5.0
 _LOOK_AT_SERVERS, _LOOK_AT_TRACES = 5.0, 2.0
 _LOOK_AT_CHECKPOINTS, _LOOK_AT_REFUSALS, _LOOK_AT_ALERTS = 2.0, 30.0, 30.0
+_LOOK_AT_INSTALLED = 30.0
 
 
 def quick_lane(
@@ -351,6 +352,20 @@ def refusals_lane(record: Callable[[], None]) -> Lane:
     item = _make_item("record", "refusals", record, every=_LOOK_AT_REFUSALS)
     return Lane(
         name=REFUSALS, due=lambda: [item], lease=EACH_MACHINE, breath=0.5, longest_pause=60.0
+    )
+
+
+def next_index_lane(*, look: Callable[[], None], leave: Callable[[], None]) -> Lane:
+    """Build the index of another version that was installed, while this one serves."""
+    item = _make_item("look", "installed version", look, every=_LOOK_AT_INSTALLED)
+    return Lane(
+        name=NEXT_INDEX,
+        due=lambda: [item],
+        lease=EACH_MACHINE,
+        leave=leave,
+        grace=_GRACE,
+        breath=0.5,
+        longest_pause=3600.0,
     )
 
 

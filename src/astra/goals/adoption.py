@@ -19,19 +19,21 @@ from astra.goals import events
 from astra.goals.book import Goals
 from astra.goals.control import BUDGET_SPENT
 from astra.goals.graph import Graph
+from astra.goals.methods import GOAL_ARGUMENTS
 from astra.goals.model import Goal, Usage, read_request
 from astra.goals.planner import NoPlan, Situation, plan_goal
 from astra.goals.states import State, refuse_unless_legal
+from astra.operations.caps import WAITING_GOALS
 from astra.trusted.approvals import desk as approvals
 from astra.trusted.approvals.desk import Approval, Desk
 from astra.trusted.kernel import canonical
-from astra.trusted.kernel.errors import AstraError, Conflict, StaleVersion
+from astra.trusted.kernel.clock import format_time
+from astra.trusted.kernel.errors import AstraError, BadInput, Conflict, StaleVersion
 from astra.trusted.kernel.ids import id_from_content, random_id
 from astra.trusted.kernel.text import one_line, quote_text
 from astra.trusted.ledger.record import Event, Record
 from astra.trusted.policy import authority
 from astra.trusted.policy.authority import Signed
-from astra.trusted.policy.caps import WAITING_GOALS
 
 AGENT, OPERATOR = "agent", "operator"
 """Who proposed a goal: the operator where its record is signed, else an agent."""
@@ -51,6 +53,7 @@ class Adoption:
     """Says why the signed policy does not adopt a goal, or nothing."""
     may_ask_model: Callable[[], bool] = bool
     """Whether a model is there to propose a decomposition where no method fits."""
+    has_tool: Callable[[str], bool] = lambda _name: True
     read_currency: Callable[[], str] = lambda: "USD"
     """Gives the currency that spending is counted in."""
     _digests: dict[str, tuple[bytes, str]] = field(
@@ -78,6 +81,12 @@ class Adoption:
         data = read_request(fields, currency=self.read_currency())
         if data["parent"]:
             self.goals.get(data["parent"])
+        if data["deadline"] and data["deadline"] <= format_time(self.desk.clock.now()):
+            raise BadInput(
+                f"deadline: {data['deadline']} is over already",
+                next_step="give a time that is to come",
+                field="deadline",
+            )
         return {**data, "source": source}
 
     def _make_creation(self, data: Mapping[str, Any], actor: str, correlation: str) -> Event:
@@ -107,7 +116,19 @@ class Adoption:
 
     def compute_graph(self, goal: Goal) -> Graph:
         """Decompose a goal by the methods in force, recording nothing."""
-        return plan_goal(goal.id, goal.task, self.name_arguments(goal), self.situation(goal))
+        graph = plan_goal(goal.id, goal.task, self.name_arguments(goal), self.situation(goal))
+        self.refuse_unknown_tools(graph)
+        return graph
+
+    def refuse_unknown_tools(self, graph: Graph) -> None:
+        for node in graph.nodes:
+            if node.tool and not self.has_tool(node.tool):
+                raise NoPlan(
+                    f"{node.path} (method {node.method}) would call {one_line(node.tool, 60)},"
+                    " and there is no such tool",
+                    code="bad_method",
+                    next_step="add a method to astra.toml, or give the goal another task",
+                )
 
     def record_plan(self, goal: Goal, graph: Graph, *, usage: Usage = NOTHING) -> None:
         """Record the graph of a proposed goal, and settle who adopts it."""
@@ -143,7 +164,7 @@ class Adoption:
 
     def name_arguments(self, goal: Goal) -> dict[str, str]:
         """Give what a goal brings to its method."""
-        return {"text": goal.text, "goal": goal.id, "category": goal.category}
+        return dict(zip(GOAL_ARGUMENTS, (goal.text, goal.id, goal.category), strict=True))
 
     def _asks_model(self, goal: Goal, error: AstraError) -> bool:
         has_budget = goal.usage.model_calls < goal.budget.model_calls

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from astra.goals.events import CREATED
+from astra.goals.events import CREATED, TaskIdentity
 from astra.goals.graph import Graph, read_graph
 from astra.goals.model import Goal, read_row
 from astra.goals.projection import GOAL_COLUMNS, PROJECTION
@@ -34,6 +34,11 @@ _OPEN = (
     f"{_NAMES} CROSS JOIN goal_task AS task INDEXED BY goal_task_state"
     " ON task.goal = wanted.value AND task.state IN ('running', 'waiting')"
     " ORDER BY task.goal, task.place"
+)
+_LEFT = (
+    "SELECT goal.id, coalesce(goal.planned, 0), task.id, task.attempt FROM goal_task AS task"
+    " INDEXED BY goal_task_ended CROSS JOIN goal ON goal.id = task.goal"
+    " WHERE task.state = 'running' AND (goal.held != '' OR goal.state = 'abandoned') LIMIT ?"
 )
 _READY_NAMES = (
     f"{_NAMES} CROSS JOIN goal_task AS task ON task.goal = wanted.value AND task.id IN"  # noqa: S608 - fixed texts
@@ -202,6 +207,11 @@ class Goals:
     def name_open(self, goals: Sequence[str]) -> list[TaskName]:
         """Name the tasks of several goals that were begun and are not over."""
         return [TaskName(*row) for row in self.ledger.query(_OPEN, [json.dumps(goals)])]
+
+    def name_left_running(self, *, limit: int) -> list[TaskIdentity]:
+        """Name the tasks that are recorded as running in goals whose tasks do not go on."""
+        rows = self.ledger.query(_LEFT, [limit])
+        return [TaskIdentity(*row) for row in rows]
 
     def list_behind_failures(self, goal: str) -> frozenset[str]:
         """Name the tasks right behind one that did not succeed."""

@@ -72,7 +72,7 @@ class Control:
         """Let a goal go on; one that used its budget up takes a signature (`adoption`)."""
 
         def decide(goal: Goal) -> dict[str, Any]:
-            _refuse_spent(goal)
+            self._refuse_over_limit(goal)
             if goal.held == TASK_FAILED:
                 raise Conflict(
                     f"a task of {goal.id} failed: {goal.why}",
@@ -87,7 +87,7 @@ class Control:
         """Begin a task and all behind it anew; without one, those that failed."""
 
         def decide(goal: Goal) -> dict[str, Any]:
-            _refuse_spent(goal)
+            self._refuse_over_limit(goal)
             graph = self.goals.graph(goal)
             states = {task.id: task.state for task in self.goals.tasks(goal.id)}
             behind = _find_behind(graph, self._pick(goal, node))
@@ -139,6 +139,21 @@ class Control:
         """Propose a goal that was over once more; it is planned and adopted anew."""
         return self._move(identifier, events.REOPENED, lambda _goal: {}, actor=actor)
 
+    def _refuse_over_limit(self, goal: Goal) -> None:
+        """Refuse what would be held again at once, and say what does help."""
+        if goal.held == BUDGET_SPENT:
+            raise Conflict(
+                f"{goal.id} cannot go on: {goal.why}",
+                code="budget_spent",
+                next_step=f"sign for the same budget once more: astra goals adopt {goal.id}",
+            )
+        if goal.held == DEADLINE_PASSED and (goal.deadline or "") <= self.desk.now():
+            raise Conflict(
+                f"{goal.id} cannot go on: {goal.why}",
+                code="deadline_passed",
+                next_step=f"astra goals abandon {goal.id} --reason TEXT, then propose it anew",
+            )
+
     def _pick(self, goal: Goal, node: str | None) -> list[str]:
         tasks = self.goals.tasks(goal.id)
         if node is None:
@@ -184,15 +199,6 @@ def _list_desire_events(goal: Goal, type_: str, actor: str) -> list[Event]:
     if outcome:
         return [Event(type=desires.CLOSED, **fields)]
     return [Event(type=desires.REOPENED, **fields)]
-
-
-def _refuse_spent(goal: Goal) -> None:
-    if goal.held == BUDGET_SPENT:
-        raise Conflict(
-            f"{goal.id} cannot go on: {goal.why}",
-            code="budget_spent",
-            next_step=f"sign for the same budget once more: astra goals adopt {goal.id}",
-        )
 
 
 def _find_behind(graph: Graph, starts: list[str]) -> list[str]:

@@ -15,6 +15,7 @@ from astra.goals.model import Goal
 from astra.goals.states import TaskState
 from astra.trusted.kernel.clock import Clock, format_time
 
+MOST_LEFT = 100
 MOST_OF_A_GOAL, MOST_OFFERED = 10, 20
 """How many ready tasks are offered to workers at once, of one goal and of all goals together."""
 
@@ -55,6 +56,14 @@ class DueTasks:
             open_items = [self._describe_open(goal, task) for task in open_tasks[goal.id]]
             items += [*open_items, *map(_describe_ready, offered)] or self._conclude_if_over(goal)
         return items
+
+    def list_left(self) -> list[DueTask]:
+        """Give the tasks that a dead daemon left running in goals that stand still or are over."""
+        return [
+            DueTask(action="settle", goal=task.goal, node=task.node, attempt=task.attempt)
+            for task in self.goals.name_left_running(limit=MOST_LEFT)
+            if not self.is_held(task)
+        ]
 
     def _conclude_if_over(self, goal: Goal) -> list[DueTask]:
         if self.goals.tasks_in(goal.id, TaskState.PENDING, limit=1):

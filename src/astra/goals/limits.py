@@ -37,7 +37,7 @@ class Limits:
         if budget_name:
             self._hold(goal, control.BUDGET_SPENT, f"its budget of {budget_name} is used up")
         elif goal.deadline and goal.deadline <= format_time(self.clock.now()):
-            self._hold(goal, control.DEADLINE_PASSED, f"its deadline was {goal.deadline}")
+            self._hold(goal, control.DEADLINE_PASSED, f"its deadline was {goal.deadline[:19]}Z")
         else:
             return False
         return True

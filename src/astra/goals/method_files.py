@@ -18,6 +18,7 @@ from typing import Any, NoReturn, cast
 
 from astra.goals.kinds import KINDS, Kind, is_kind
 from astra.goals.methods import (
+    GOAL_ARGUMENTS,
     NAME,
     POLICIES,
     Condition,
@@ -98,7 +99,8 @@ def combine(*groups: Sequence[Method]) -> MethodSet:
 def check_signable(text: str) -> None:
     """Refuse an operator's methods that are wrong, or could never be planned to an end.
 
-    The second is looked at before a signature only: what was signed earlier goes on working.
+    That they end, and that somebody gives what they refer to, is looked at before a signature only:
+    what was signed earlier goes on working.
     """
     methods = combine(read_built_in().methods, read_methods(text)).methods
     complete_tasks: set[str] = set()
@@ -108,6 +110,35 @@ def check_signable(text: str) -> None:
         endless = [method for method in endless if method.name not in ending]
     if endless:
         _refuse_endless(endless[0], {method.task: method for method in endless}, complete_tasks)
+    _check_supply(methods)
+
+
+def _check_supply(methods: Sequence[Method]) -> None:
+    """Refuse arguments and outputs of tasks that are referred to and that nobody gives."""
+    compound = [(m, step) for m in methods for step in m.subtasks if not step.kind]
+    arguments: dict[str, set[str]] = {method.task: set(GOAL_ARGUMENTS) for method in methods}
+    outputs: dict[str, set[str]] = {method.task: set() for method in methods}
+    for _, subtask in compound:
+        arguments[subtask.task].update(subtask.arguments)
+    for method in methods:
+        outputs[method.task].update(method.gives)
+        _refuse_unsupplied(method, arguments[method.task])
+    for method, subtask in compound:
+        if absent := method.wanted_outputs[subtask.id] - outputs[subtask.task]:
+            what = f"no method of {subtask.task} gives {', '.join(sorted(absent))}"
+            _refuse(method.place, f"subtask {subtask.id}, task", what)
+
+
+def _refuse_unsupplied(method: Method, supplied: AbstractSet[str]) -> None:
+    for subtask in method.subtasks:
+        names = {reference.name for reference in subtask.references if not reference.step}
+        if absent := sorted(names - supplied):
+            _refuse(
+                method.place,
+                f"subtask {subtask.id}, arguments",
+                f"${{{absent[0]}}} is given to {method.task} by nobody; a goal and the subtasks"
+                f" that ask for {method.task} give {', '.join(sorted(supplied))}",
+            )
 
 
 def _find_endless(method: Method, complete_tasks: AbstractSet[str]) -> Subtask | None:

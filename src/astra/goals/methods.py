@@ -24,6 +24,8 @@ from astra.trusted.kernel import canonical
 
 ABORT, SKIP, CONTINUE = "abort", "skip", "continue_if_any"
 POLICIES = (ABORT, SKIP, CONTINUE)
+GOAL_ARGUMENTS = ("text", "goal", "category")
+"""What a goal brings to the method of its task."""
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _REFERENCE = re.compile(r"\$\{([a-z][a-z0-9_]{0,63})(?:\.([a-z][a-z0-9_]{0,63}))?\}")
 _CONDITION = re.compile(r"(not\s+)?([a-z][a-z0-9_.]{0,63})(?:\s*=\s*(\S.{0,99}))?")

@@ -12,6 +12,7 @@ from hashlib import sha256
 from typing import Any
 
 from astra.goals.door import Door
+from astra.goals.graph import Node
 from astra.goals.kinds import COMMAND_TOOL, FILE_TOOL
 from astra.goals.outcomes import Outcomes
 from astra.goals.ports import Done, TaskRun, Waiting
@@ -30,9 +31,11 @@ class ToolTask:
 
     door: Door
     desk: Desk
-    is_repeatable: Callable[[str], bool]
-    repeatable: bool = False
+    is_tool_repeatable: Callable[[str], bool]
     model_calls: int = 0
+
+    def is_repeatable(self, node: Node) -> bool:
+        return self.is_tool_repeatable(node.tool)
 
     def begin(self, run: TaskRun) -> Done | Waiting:
         return self._call(run, run.node.tool, run.arguments)
@@ -40,9 +43,8 @@ class ToolTask:
     def look(self, run: TaskRun, on: str) -> Done | Waiting | None:
         return look_at_approval(self.desk, on, granted=lambda: self.begin(run))
 
-    def recover(self, run: TaskRun) -> Done | Waiting | None:
-        """Begin a call again that a crash cut off, where that is the same as once."""
-        return self.begin(run) if self.is_repeatable(run.node.tool) else None
+    def recover(self, _run: TaskRun) -> Done | Waiting | None:
+        return None
 
     def _call(self, run: TaskRun, tool: str, arguments: Mapping[str, Any]) -> Done | Waiting:
         try:
@@ -59,8 +61,10 @@ class CheckTask:
 
     door: Door
     outcomes: Outcomes
-    repeatable: bool = True
     model_calls: int = 0
+
+    def is_repeatable(self, _node: Node) -> bool:
+        return True
 
     def begin(self, run: TaskRun) -> Done | Waiting:
         if file := run.arguments.get("file"):
@@ -94,8 +98,10 @@ class QuestionTask:
     """A question that the operator answers by a signature: yes, or no with a reason."""
 
     desk: Desk
-    repeatable: bool = True
     model_calls: int = 0
+
+    def is_repeatable(self, _node: Node) -> bool:
+        return True
 
     def begin(self, run: TaskRun) -> Done | Waiting:
         question = {"goal": run.goal.id, "node": run.node.id, "question": run.arguments["question"]}
@@ -116,8 +122,8 @@ class QuestionTask:
             self.desk, on, granted=lambda: Done(outputs={"answer": "yes", "notes": "yes"})
         )
 
-    def recover(self, run: TaskRun) -> Done | Waiting | None:
-        return self.begin(run)
+    def recover(self, _run: TaskRun) -> Done | Waiting | None:
+        return None
 
 
 def look_at_approval(

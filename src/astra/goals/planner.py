@@ -61,7 +61,8 @@ def plan_goal(goal: str, task: str, arguments: Mapping[str, str], situation: Sit
     options = _collect_options(demand, situation)
     choices = _choose_methods(options)
     if demand not in choices:
-        raise _explain_failure(task, situation)
+        reason = _explain_demand(demand, situation, choices, set())
+        raise NoPlan(reason, next_step="add a method to astra.toml, or give the goal another task")
     expansion = _Expansion(goal=goal, choices=choices)
     parts = {name: [value] for name, value in arguments.items()}
     expansion.expand(demand, parts, path=task, after=())
@@ -236,17 +237,27 @@ def _bind_part(
     return arguments[part.name]
 
 
-def _explain_failure(task: str, situation: Situation) -> NoPlan:
-    methods = situation.methods.for_task(task)
+def _explain_demand(
+    demand: Demand,
+    situation: Situation,
+    choices: Mapping[Demand, Method],
+    explained: set[Demand],
+) -> str:
+    """Say why no method does what is asked, down to the last reason; each demand once."""
+    explained.add(demand)
+    methods = situation.methods.for_task(demand.task)
     if not methods:
-        detail = f"no method decomposes {task!r}"
-    else:
-        reasons = [_explain_method(method, situation) for method in methods]
-        detail = f"no method for {task!r} fits: {'; '.join(reasons)}"
-    return NoPlan(detail, next_step="add a method to astra.toml, or give the goal another task")
+        return f"no method decomposes {demand.task!r}"
+    reasons = [
+        _explain_unfit(method, demand, situation)
+        or _explain_incomplete(method, situation, choices, explained)
+        for method in methods
+    ]
+    return f"no method for {demand.task!r} fits: {'; '.join(reasons)}"
 
 
-def _explain_method(method: Method, situation: Situation) -> str:
+def _explain_unfit(method: Method, demand: Demand, situation: Situation) -> str:
+    """Say what a method lacks by itself, or nothing."""
     unmet = [
         str(condition)
         for condition in method.when
@@ -254,4 +265,23 @@ def _explain_method(method: Method, situation: Situation) -> str:
     ]
     if unmet:
         return f"{method.name} needs {', '.join(unmet)}"
-    return f"{method.name} needs a task that nothing completes, an argument or an output"
+    if absent_arguments := method.argument_names - demand.arguments:
+        names = ", ".join(f"${{{name}}}" for name in sorted(absent_arguments))
+        given = ", ".join(sorted(demand.arguments)) or "no arguments"
+        return f"{method.name} refers to {names}, and its task was given {given}"
+    if absent_outputs := demand.outputs - method.gives.keys():
+        return f"{method.name} does not give {', '.join(sorted(absent_outputs))}"
+    return ""
+
+
+def _explain_incomplete(
+    method: Method,
+    situation: Situation,
+    choices: Mapping[Demand, Method],
+    explained: set[Demand],
+) -> str:
+    """Say which part of a method has no complete way."""
+    needed = next(demand for demand in _demands_of(method) if demand not in choices)
+    if needed in explained:
+        return f"{method.name} needs {needed.task!r}, for which none fits"
+    return f"{method.name}: {_explain_demand(needed, situation, choices, explained)}"

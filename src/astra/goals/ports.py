@@ -79,8 +79,7 @@ class Decomposer(Protocol):
 class Performer(Protocol):
     """Does the tasks of one kind."""
 
-    @property
-    def repeatable(self) -> bool:
+    def is_repeatable(self, node: Node, /) -> bool:
         """Tell whether doing it twice is the same as once: then a crash begins it again."""
         ...
 
@@ -98,5 +97,8 @@ class Performer(Protocol):
         ...
 
     def recover(self, run: TaskRun, /) -> Done | Waiting | None:
-        """Find what an attempt that a crash cut off had brought about, if that can be told."""
+        """Find what an attempt that a crash cut off had brought about, if that can be told.
+
+        It only looks: the goal may stand still.
+        """
         ...

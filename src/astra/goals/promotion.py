@@ -17,6 +17,7 @@ from astra.desires.views import PROMOTED, likeness
 from astra.goals.adoption import DESIRE_KIND
 from astra.goals.book import CREATED
 from astra.goals.model import KEPT
+from astra.operations.caps import WAITING_PROMOTIONS
 from astra.trusted.approvals import desk
 from astra.trusted.approvals.desk import Approval, Desk
 from astra.trusted.kernel import canonical
@@ -25,7 +26,6 @@ from astra.trusted.kernel.ids import id_from_content
 from astra.trusted.kernel.paging import LARGEST_PAGE
 from astra.trusted.kernel.text import quote_text
 from astra.trusted.ledger.record import Event
-from astra.trusted.policy.caps import WAITING_PROMOTIONS
 
 KIND = "promotion"
 _KINDS = frozenset({KIND, DESIRE_KIND})
@@ -58,9 +58,13 @@ class Evidence:
 
     @property
     def why(self) -> str:
+        reinforced = (
+            f"reinforced {_describe_count(self.reinforcements)}"
+            if self.reinforcements
+            else "never reinforced"
+        )
         return (
-            f"its strength is {self.strength:.2f} now, it was reinforced"
-            f" {_describe_count(self.reinforcements)} and recorded"
+            f"its strength is {self.strength:.2f} now, it was {reinforced} and recorded"
             f" {_describe_count(self.recurrence)} in these words since {self.since[:10]}"
         )
 

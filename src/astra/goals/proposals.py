@@ -6,7 +6,6 @@ is made and counts against the goal's budget; one that a crash cut off is made a
 most. What the model answered only ever becomes a graph: it is never read for anything else.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +18,6 @@ from astra.goals.planner import NoPlan, plan_goal
 from astra.goals.ports import Decomposer, Proposal
 from astra.goals.states import State
 from astra.trusted.kernel.errors import AstraError, LedgerError, StaleVersion
-from astra.trusted.kernel.text import one_line
 from astra.trusted.ledger.record import Event
 from astra.trusted.policy import payload
 
@@ -31,7 +29,6 @@ MOST_CALLS, MOST_GOALS_AT_ONCE = 3, 4
 class ModelProposals:
     adoption: Adoption
     decomposer: Decomposer
-    has_tool: Callable[[str], bool]
 
     def list_due(self) -> list[str]:
         """Name the proposed goals that a model is to decompose."""
@@ -86,17 +83,8 @@ class ModelProposals:
         methods = combine(situation.methods.methods, (method,))
         arguments = self.adoption.name_arguments(goal)
         graph = plan_goal(goal.id, goal.task, arguments, replace(situation, methods=methods))
-        self._refuse_unknown_tools(graph)
+        self.adoption.refuse_unknown_tools(graph)
         graph = replace(graph, methods_digest=situation.methods.digest, proposed_by=MODEL)
         document: dict[str, Any] = {"graph": graph.as_dict()}
         payload.refuse_unshowable(document)
         return graph
-
-    def _refuse_unknown_tools(self, graph: Graph) -> None:
-        for node in graph.nodes:
-            if node.tool and not self.has_tool(node.tool):
-                raise NoPlan(
-                    f"{node.path} would call {one_line(node.tool, 60)}, and there is no such tool",
-                    code="bad_method",
-                    next_step="add a method to astra.toml, or give the goal another task",
-                )

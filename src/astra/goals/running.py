@@ -102,7 +102,7 @@ class TaskRunner:
         spent_goals = [goal for goal in under_way if self._has_spent_money(goal)]
         holds = [DueTask(action="hold", goal=goal.id) for goal in spent_goals]
         going_on = [goal for goal in under_way if goal not in spent_goals]
-        return [*starts, *resumes, *holds, *self._due.list_of(going_on)]
+        return [*starts, *resumes, *holds, *self._due.list_of(going_on), *self._due.list_left()]
 
     def run(self, item: DueTask) -> None:
         """Do one thing that was due; whoever comes second finds nothing to do."""
@@ -214,10 +214,13 @@ class TaskRunner:
         ):
             return
         performer = self.performers[node.kind]
-        outcome = self._attempt(performer.recover, goal, node)
-        if outcome is None:
+        is_given_up = goal.state == State.ABANDONED
+        outcome = None if is_given_up else self._attempt(performer.recover, goal, node)
+        if is_given_up:
+            outcome = replace(INTERRUPTED, final=True)
+        elif outcome is None:
             outcome = INTERRUPTED
-            if performer.repeatable and task.tries < node.attempts + MOST_CRASHES:
+            if performer.is_repeatable(node) and task.tries < node.attempts + MOST_CRASHES:
                 self._endings.record_retry(goal, node, task, outcome, pause=timedelta())
                 return
             outcome = replace(outcome, final=True)

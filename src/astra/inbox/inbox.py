@@ -40,7 +40,8 @@ from astra.trusted.changes.model import Change, State
 from astra.trusted.changes.views import Book
 from astra.trusted.kernel.clock import format_time, parse_time
 from astra.trusted.kernel.text import one_line, quote_text
-from astra.trusted.policy import cosigning, enlisting
+from astra.trusted.policy import cosigning
+from astra.trusted.policy.rounds import list_waiting_rounds
 
 MOST_CHANGES = MOST_GOALS = 100
 _REMEMBERED = timedelta(days=7)
@@ -86,10 +87,16 @@ _GOALS = {
     control.PAUSED: ("it is paused", "astra goals run {id}"),
     control.BUDGET_SPENT: ("its budget is used up", "astra goals adopt {id}"),
     control.TASK_FAILED: ("a task of it failed", "astra goals retry {id}"),
-    control.DEADLINE_PASSED: ("its deadline has passed", "astra goals run {id}"),
+    control.DEADLINE_PASSED: ("its deadline has passed", "astra goals abandon {id} --reason TEXT"),
     control.UNCHECKED: ("you judge whether it is achieved", "astra goals close {id}"),
-    control.CRITERIA_FAILED: ("its success criteria do not hold", "astra goals show {id}"),
-    control.NOT_SIGNED: ("its signature does not hold any more", "astra goals show {id}"),
+    control.CRITERIA_FAILED: (
+        "its success criteria do not hold",
+        "astra goals retry {id} --node NODE",
+    ),
+    control.NOT_SIGNED: (
+        "its signature does not hold any more",
+        "astra goals abandon {id} --reason TEXT",
+    ),
 }
 _NOT_PLANNED = ("it could not be planned", "astra goals show {id}")
 _DEPLOYMENTS = {
@@ -111,7 +118,7 @@ class Inbox:
 
     def list_items(self) -> list[InboxItem]:
         """Give everything that waits: what is wrong, requests that end first, then the rest."""
-        rounds = enlisting.list_waiting_rounds(self.desk.ledger, now=self.desk.clock.now())
+        rounds = list_waiting_rounds(self.desk.ledger, now=self.desk.clock.now())
         waits = {str(item["content"].get("approval", "")): item["words"] for item in rounds}
         requests = [
             self._from_approval(approval, waits.get(approval.id, ""))

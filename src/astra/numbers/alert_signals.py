@@ -2,11 +2,10 @@
 
 from datetime import UTC, datetime, timedelta
 
-from astra.numbers import hourly
+from astra.numbers import budget_usage, hourly
 from astra.operations import smoke
 from astra.trusted.kernel.clock import format_time, parse_time
 from astra.trusted.ledger.ports import Ledger
-from astra.trusted.policy import budgets
 
 FEWEST_CALLS, ACTIVE_DAYS = 20, 3
 _DAY_HOURS, _WEEK_DAYS, _USUAL_DAYS = 23, 7, 14
@@ -43,7 +42,7 @@ def _count_day(ledger: Ledger, measure: str, now: datetime) -> float:
 
 
 def _compute_budget_share(ledger: Ledger, now: datetime) -> float:
-    rows = budgets.list_week_usage(ledger, now=now)
+    rows = budget_usage.list_week_usage(ledger, now=now)
     return max((row["used"] / row["limit"] for row in rows if row["limit"]), default=0.0)
 
 

@@ -2,7 +2,9 @@
 
 Nobody writes to it. It is a projection of records that others make: the idle policy's surveys,
 outcomes of what the agent asked for, alerts, and beliefs that moved. To feed it something more,
-name the event's type in `NOTES`, with its kind and how it reads.
+name the event's type in `NOTES`, with its kind and how it reads. What says that something stands
+(held, waits, merged, complete) needs another note for when that is over: the digest tells the
+newest note about a thing as how it is.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -102,8 +104,23 @@ def _goal_held(record: Record) -> str:
     return f"{record.subject} is held ({record.data['reason']}) {detail}".strip()
 
 
+def _goal_resumed(record: Record) -> str:
+    return f"{record.subject} is held no more, its tasks go on"
+
+
+def _goal_retried(record: Record) -> str:
+    return f"{record.subject} goes on, {len(record.data['nodes'])} of its tasks begin anew"
+
+
+def _goal_reopened(record: Record) -> str:
+    return f"{record.subject} was reopened; it is planned and adopted anew"
+
+
 def _planning_failed(record: Record) -> str:
-    return f"{record.subject} could not be planned: {_read_reason(record)}"
+    return f"{record.subject} {_NOT_PLANNED}: {_read_reason(record)}"
+
+
+_NOT_PLANNED = "could not be planned"
 
 
 def _belief_shifted(record: Record) -> str:
@@ -138,6 +155,10 @@ def _describe_plan(words: str) -> Callable[[Record], str]:
     return told
 
 
+def _plan_resumed(record: Record) -> str:
+    return f"the plan {record.subject} goes on"
+
+
 def _describe_allowlist(_record: Record) -> str:
     return "somebody changed the file of the global allowlist; it was written anew"
 
@@ -151,7 +172,7 @@ def _jobs_set_aside(record: Record) -> str:
 
 
 def _describe_deployment(record: Record) -> str:
-    return f"release {record.data['release']} is deployed and stayed healthy"
+    return f"release {record.data['release']} was deployed and stayed healthy"
 
 
 def _not_deployed(record: Record) -> str:
@@ -174,7 +195,11 @@ def _rollback_failed(record: Record) -> str:
 
 
 def _not_serving(record: Record) -> str:
-    return f"release {record.data['release']} cannot be started: {_read_reason(record)}"
+    return f"release {record.data['release']} could not be started: {_read_reason(record)}"
+
+
+def _serving_again(record: Record) -> str:
+    return f"release {record.data['release']} was started again and serves"
 
 
 def _not_pushed(record: Record) -> str:
@@ -192,7 +217,23 @@ def _describe_evidence(record: Record) -> str:
 
 
 def _describe_merge(record: Record) -> str:
-    return f"{record.subject} was approved and is on {record.data['target_branch']} now"
+    return f"{record.subject} was approved and merged into {record.data['target_branch']}"
+
+
+def _out_of_service(record: Record) -> str:
+    return f"{record.subject} serves no more: {_read_reason(record)}"
+
+
+def _back_in_service(record: Record) -> str:
+    return f"{record.subject} serves again, with release {record.data['release']}"
+
+
+def _gathered_anew(record: Record) -> str:
+    return f"the evidence for {record.subject} is gathered anew"
+
+
+def _describe_successor(record: Record) -> str:
+    return f"{record.subject} was replaced by {record.data['by']}"
 
 
 def _sent_back(record: Record) -> str:
@@ -235,6 +276,9 @@ NOTES: Mapping[str, tuple[str, Callable[[Record], str]]] = {
     goals.SATISFIED: (OUTCOME, _goal_satisfied),
     goals.ABANDONED: (OUTCOME, _describe_with_reason("was abandoned")),
     goals.HELD: (OUTCOME, _goal_held),
+    goals.RESUMED: (OUTCOME, _goal_resumed),
+    goals.RETRIED: (OUTCOME, _goal_retried),
+    goals.REOPENED: (OUTCOME, _goal_reopened),
     goals.PLANNING_FAILED: (OUTCOME, _planning_failed),
     beliefs.SHIFTED: (BELIEF, _belief_shifted),
     beliefs.DEPRECATED: (BELIEF, _belief_put_away),
@@ -244,6 +288,7 @@ NOTES: Mapping[str, tuple[str, Callable[[Record], str]]] = {
     plans.BLOCKED_ON_DESTRUCTIVE: (OUTCOME, _describe_plan("waits")),
     plans.BLOCKED_ON_BUDGET: (OUTCOME, _describe_plan("waits")),
     plans.BLOCKED_ON_LLM: (OUTCOME, _describe_plan("waits")),
+    plans.RESUMED: (OUTCOME, _plan_resumed),
     plans.COMPLETED: (OUTCOME, _describe_plan("is done")),
     plans.ALLOWLIST_TAMPERED: (ALERT, _describe_allowlist),
     plans.ABORTED: (ALERT, _describe_plan("was ended")),
@@ -254,8 +299,14 @@ NOTES: Mapping[str, tuple[str, Callable[[Record], str]]] = {
     deployments.QUARANTINED: (ALERT, _in_quarantine),
     deployments.PUSH_FAILED: (ALERT, _not_pushed),
     deployments.NOT_SERVING: (ALERT, _not_serving),
+    deployments.RESTARTED: (OUTCOME, _serving_again),
     changes.TESTS_COMPLETED: (OUTCOME, _describe_evidence),
     changes.EXECUTED: (OUTCOME, _describe_merge),
+    changes.ROLLED_BACK: (OUTCOME, _out_of_service),
+    changes.RESTORED: (OUTCOME, _back_in_service),
+    changes.REBASED: (OUTCOME, _gathered_anew),
+    changes.RENEWED: (OUTCOME, _gathered_anew),
+    changes.SUPERSEDED: (OUTCOME, _describe_successor),
     changes.REJECTED: (OUTCOME, _describe_with_reason("was rejected")),
     changes.REVISION_REQUESTED: (OUTCOME, _sent_back),
     changes.RETURNED: (OUTCOME, _describe_return),
@@ -278,13 +329,32 @@ def _apply_record(record: Record) -> Iterator[Statement]:
         return
     if record.type in changed.CODE_MODIFICATION_EVENTS:
         yield _while_off(record)
+    if record.type == goals.PLANNED:
+        yield _planned_after_all(record)
     if record.type not in NOTES:
         return
     if record.data.get("silenced"):  # an alert that the operator silenced is told to nobody
         return
     kind, describe = NOTES[record.type]
-    row: tuple[Any, ...] = (record.sequence, record.time, kind, record.subject, describe(record))
+    text = printable(describe(record))
+    row: tuple[Any, ...] = (record.sequence, record.time, kind, record.subject, text)
     yield "INSERT OR IGNORE INTO awareness VALUES (?, ?, ?, ?, ?)", row
+
+
+def _planned_after_all(record: Record) -> Statement:
+    """Note a plan only where the newest news of its goal was that there is none."""
+    text = f"{record.subject} is planned now: {len(record.data['graph']['nodes'])} tasks"
+    return (
+        (
+            "INSERT INTO awareness SELECT ?, ?, ?, ?, ? WHERE"
+            " (SELECT text FROM awareness WHERE about = ? ORDER BY sequence DESC LIMIT 1)"
+            " LIKE ?"
+        ),
+        (
+            *(record.sequence, record.time, OUTCOME, record.subject, text),
+            *(record.subject, f"{record.subject} {_NOT_PLANNED}%"),
+        ),
+    )
 
 
 def _store_code_flag(record: Record) -> Iterator[Statement]:
@@ -312,8 +382,9 @@ PROJECTION = Projection(
             sequence INTEGER PRIMARY KEY, time TEXT, kind TEXT, about TEXT, text TEXT
         )""",
         "CREATE INDEX awareness_kind ON awareness (kind, sequence)",
+        "CREATE INDEX awareness_about ON awareness (about, sequence)",
         "CREATE TABLE awareness_code_flag (is_on INTEGER)",
     ),
     _apply_record,
-    types=frozenset({*NOTES, *changed.CODE_MODIFICATION_EVENTS, flags.FLAG_SET}),
+    types=frozenset({*NOTES, *changed.CODE_MODIFICATION_EVENTS, flags.FLAG_SET, goals.PLANNED}),
 )

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from astra.trusted.settings.environment import FLAGS
+from astra.trusted.settings.flag_names import FLAGS
 
 Name = Callable[[str], str]
 _APPROVALS = """\

@@ -20,7 +20,7 @@ from astra.plans.history import LONGEST_RESULT
 from astra.plans.model import AgentPlan, Step
 from astra.plans.moves import OVER_CAP, Halted, block, block_on_cap, decide_while_working
 from astra.plans.ports import ChangeOutcome
-from astra.plans.proposed import ProposedChanges
+from astra.plans.proposed import ProposedChanges, describe_proposed
 from astra.plans.refusals import Refusals
 from astra.plans.register import Register
 from astra.plans.schema import Permissions
@@ -118,7 +118,13 @@ class Acting:
         return doing[action["kind"]](plan, step, action)
 
     def close_interrupted(self, plan: AgentPlan, step: Step) -> None:
-        """Close a step that a crash cut off: how far it came is unknown, and it is not repeated."""
+        """Close a step that a crash cut off: how far it came is unknown, and it is not repeated.
+
+        A coder's step whose change was recorded did all that it had to do.
+        """
+        if change := self.proposed.find_cut_off(plan, step):
+            self.finish(plan, step, "ok", describe_proposed(change))
+            return
         result = "interrupted: it may have happened in part or whole, and is not done again"
         self.finish(plan, step, "interrupted", result)
 

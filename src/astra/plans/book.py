@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from astra.operations.caps import WAITING_PLANS
 from astra.plans import edits, events, grants, schema, states
 from astra.plans.allowlist import Allowlist
 from astra.plans.grants import Grants
@@ -25,7 +26,6 @@ from astra.trusted.kernel import canonical
 from astra.trusted.kernel.errors import BadInput, Conflict, DuplicateKey, Refused, StaleVersion
 from astra.trusted.kernel.ids import random_id
 from astra.trusted.kernel.text import one_line, quote_text
-from astra.trusted.policy.caps import WAITING_PLANS
 
 KIND = "plan"
 REJECT_STEP = "reject-plan"

@@ -18,7 +18,7 @@ from astra.plans.grants import absolute
 from astra.plans.model import AgentPlan
 from astra.plans.moves import refuse_unless_working
 from astra.plans.ports import ChangeOutcome, ChangeProposals, ModelSource, Proposal, Usage
-from astra.plans.proposed import ProposedChanges
+from astra.plans.proposed import ProposedChanges, describe_proposed
 from astra.plans.register import Register
 from astra.plans.schema import Permissions
 from astra.plans.terms import Contracts
@@ -70,7 +70,7 @@ class PlanCoder:
         self._count_coder_call(plan, name)
         work = self._by_agent if self.agent.name else self._by_model
         change = self.proposals.propose(work(plan, instructions, name))
-        return f"{change} was proposed; a person decides on it"
+        return describe_proposed(change)
 
     def _by_agent(self, plan: AgentPlan, instructions: str, name: str) -> Proposal:
         diff, paths = self.agent.diff(plan, instructions)

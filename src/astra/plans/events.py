@@ -4,9 +4,9 @@ Everything a plan does carries its correlation, so that its night is one story; 
 (asked and answered, paused and resumed, started and completed, sent and received) shares it. Each
 record has the plan's `agent_id` and a `level`.
 
-The names of each family are frozen sets. `PHASE3_STEP8_EVENTS` are the six decisions about plans
-and about the global allowlist; `RUNNER_EVENTS` are the ten that tell the story of a run;
-`PLAN_EVENTS` are all there are.
+The names of each family are frozen sets. `DECISION_EVENTS` are the six decisions about plans and
+about the global allowlist (`PHASE3_STEP8_EVENTS` is their earlier name); `RUNNER_EVENTS` are the
+ten that tell the story of a run; `PLAN_EVENTS` are all there are.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,9 +20,11 @@ from astra.trusted.ledger.record import Event
 DRAFTED, APPROVED = "agent_plan_drafted", "agent_plan_approved"
 REJECTED, REVISED = "agent_plan_rejected", "agent_plan_revised"
 GLOBAL_GRANT_ADDED, GLOBAL_GRANT_REMOVED = "agent_global_grant_added", "agent_global_grant_removed"
-PHASE3_STEP8_EVENTS = frozenset(
+DECISION_EVENTS = frozenset(
     {DRAFTED, APPROVED, REJECTED, REVISED, GLOBAL_GRANT_ADDED, GLOBAL_GRANT_REMOVED}
 )
+PHASE3_STEP8_EVENTS = DECISION_EVENTS
+"""An alias: programs of earlier designs import this name."""
 
 STARTED, COMPLETED, ABORTED = "agent_started", "agent_completed", "agent_aborted"
 CHECKPOINT_STARTED = "agent_checkpoint_started"
@@ -87,7 +89,7 @@ STEP_EVENTS = frozenset(
         USAGE_COUNTED,
     }
 )
-PLAN_EVENTS = PHASE3_STEP8_EVENTS | RUNNER_EVENTS | DRAFTING_EVENTS | FILE_EVENTS | STEP_EVENTS
+PLAN_EVENTS = DECISION_EVENTS | RUNNER_EVENTS | DRAFTING_EVENTS | FILE_EVENTS | STEP_EVENTS
 INFO, WARNING = "info", "warning"
 DAEMON = "daemon"
 

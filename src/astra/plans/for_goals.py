@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from astra.goals.door import Door
+from astra.goals.graph import Node
 from astra.goals.kinds import KINDS, PLAN_TOOL, Kind, KindFacts
 from astra.goals.model import Goal, Usage
 from astra.goals.ports import Done, Proposal, TaskRun, Waiting, WrittenCode
@@ -29,8 +30,10 @@ class PlanTask:
 
     door: Door
     register: Register
-    repeatable: bool = False
     model_calls: int = 0
+
+    def is_repeatable(self, _node: Node) -> bool:
+        return False
 
     def begin(self, run: TaskRun) -> Done | Waiting:
         description = {"description": str(run.arguments["description"])}

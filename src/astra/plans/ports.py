@@ -145,6 +145,10 @@ class ChangeOutcomes(Protocol):
 
     def find(self, change_id: str) -> ChangeOutcome: ...
 
+    def find_newest(self, agent_id: str, *, after: int) -> str:
+        """Name the newest change that a plan proposed after a record, or nothing."""
+        ...
+
 
 class NoOutcomes:
     """Nobody looks at changes: each counts as passed once it is proposed."""
@@ -152,6 +156,10 @@ class NoOutcomes:
     def find(self, change_id: str) -> ChangeOutcome:
         del change_id
         return ChangeOutcome(state=ChangeOutcome.PASSED)
+
+    def find_newest(self, agent_id: str, *, after: int) -> str:
+        del agent_id, after
+        return ""
 
 
 class ChangeProposals(Protocol):

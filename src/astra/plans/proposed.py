@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from astra.plans import events
 from astra.plans.model import AgentPlan, Step
 from astra.plans.ports import ChangeOutcome, ChangeOutcomes, NoOutcomes
 from astra.plans.register import Register
@@ -31,8 +32,21 @@ class ProposedChanges:
         outcome = self.find_outcome(plan)
         return outcome is not None and outcome[1].state == ChangeOutcome.PENDING
 
+    def find_cut_off(self, plan: AgentPlan, step: Step) -> str:
+        """Name the change that a coder's step proposed before a crash cut it off, or nothing."""
+        if not is_coder_step(step):
+            return ""
+        claims = self.register.ledger.records_of(plan.id, events.ACTION_STARTED)
+        claimed = max((r.sequence for r in claims if r.data["step"] == step.step), default=0)
+        return self.outcomes.find_newest(plan.id, after=claimed) if claimed else ""
+
     def list_steps(self, plan: AgentPlan) -> list[Step]:
         return self.register.steps(plan.id, checkpoint=plan.checkpoint)
+
+
+def describe_proposed(change: str) -> str:
+    """Tell a worker of a change that it proposed; `find_change` reads it again."""
+    return f"{change} was proposed; a person decides on it"
 
 
 def is_for_coder(plan: AgentPlan) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from astra.goals.door import Door
+from astra.goals.graph import Node
 from astra.goals.kinds import RESEARCH_TOOL
 from astra.goals.model import Usage
 from astra.goals.ports import Done, TaskRun, Waiting
@@ -25,11 +26,13 @@ class ResearchTask:
     door: Door
     book: ResearchBook
     reader: Reader
-    repeatable: bool = True
 
     @property
     def model_calls(self) -> int:
         return TASKS_OF_GOAL + 1 if self.reader.is_there() else 0
+
+    def is_repeatable(self, _node: Node) -> bool:
+        return True
 
     def begin(self, run: TaskRun) -> Done | Waiting:
         answer = self.door.call(run, RESEARCH_TOOL, _read_arguments(run.arguments))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from astra.operations.caps import ACTIVE_SCHEDULES, SCHEDULE_PAYLOAD_BYTES
 from astra.schedules import events, views
 from astra.schedules.model import Definition, Overlap, Schedule, reaches
 from astra.schedules.ports import Catalogue, ToolFacts
@@ -34,7 +35,6 @@ from astra.trusted.ledger.record import Event
 from astra.trusted.ledger.timekeeping import last_acceptance
 from astra.trusted.policy import contract, payload
 from astra.trusted.policy.call import Tier
-from astra.trusted.policy.caps import ACTIVE_SCHEDULES, SCHEDULE_PAYLOAD_BYTES
 
 _TRIES = 20
 _MOST_FIRINGS = 500

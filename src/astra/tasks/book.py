@@ -5,13 +5,15 @@ Every door reads this one: `tasks_list`, `tasks_by_trace`, `tasks_last_failed`, 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from astra.tasks.sources import COLUMNS, FINISHED, FIRINGS, SOURCES, STATES, Source
+from astra.tasks.sources import CHANGES, COLUMNS, FINISHED, FIRINGS, SOURCES, STATES, Source
+from astra.trusted.changes.model import SCHEDULED, read_purpose
 from astra.trusted.kernel.errors import BadInput, NotFound
 from astra.trusted.kernel.ids import is_id
 from astra.trusted.kernel.paging import END, check_page, read_cursor
+from astra.trusted.kernel.text import quote_text
 from astra.trusted.ledger.ports import Ledger
 
 LARGEST_PAGE = 1_000
@@ -116,7 +118,16 @@ class TaskBook:
         self, source: Source, clause: str, parameters: Sequence[Any]
     ) -> list[tuple[Place, Task]]:
         rows = self.ledger.query(f"{source.select} {clause}", parameters)
-        return [_read_row(source, row) for row in rows]
+        placed_tasks = [_read_row(source, row) for row in rows]
+        if source is not CHANGES:
+            return placed_tasks
+        return [(place, self._name_by_purpose(task)) for place, task in placed_tasks]
+
+    def _name_by_purpose(self, task: Task) -> Task:
+        """Title the task of a change with why the change was proposed."""
+        proposals = self.ledger.records_of(task.subject_id, SCHEDULED)
+        purpose = read_purpose(proposals[0].data["about"]) if proposals else task.subject_id
+        return replace(task, title=f"Change the code: {quote_text(purpose)}")
 
 
 def _read_row(source: Source, row: Sequence[Any]) -> tuple[Place, Task]:

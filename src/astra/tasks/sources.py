@@ -1,8 +1,9 @@
 """Where tasks come from, each as rows of the same form.
 
-A task of a change is MANUAL until an operator approves. A task of a goal is a node of its graph,
-and enabled by the adoption. A firing is what a schedule made due. Each source keeps its own states;
-here they are the same three, and how a task ended is its outcome.
+A task of a change is MANUAL until an operator approves, and named by the purpose of the change. A
+task of a goal is a node of its graph, and enabled by the adoption. A firing is what a schedule made
+due. Each source keeps its own states; here they are the same three, and how a task ended is its
+outcome.
 """
 
 from collections.abc import Mapping
@@ -44,7 +45,7 @@ CHANGES = Source(
     name=OF_CHANGES,
     table="task",
     select="""
-        SELECT sequence, 0, id, kind, 'Change the code: ' || subject_id, '', schedule, enabled,
+        SELECT sequence, 0, id, kind, '', '', schedule, enabled,
             state, outcome, subject_id, 1, '', '', '', created_at, NULL, finished_at, 0,
             correlation
         FROM task

@@ -52,8 +52,7 @@ class CreateArguments(Arguments):
     slowest: int = Field(default=1, description=_ABOUT["slowest"])
 
 
-class ModifyArguments(Arguments):
-    id: str = _ID
+class ScheduleChange(Arguments):
     seen: str | None = Field(default=None, max_length=64, description=SEEN)
     name: str | None = Field(default=None, min_length=1, max_length=200, description=_LIKE_CREATE)
     cron_expression: str | None = Field(default=None, max_length=200, description=_LIKE_CREATE)
@@ -75,6 +74,10 @@ class ModifyArguments(Arguments):
 
 class OneSchedule(Arguments):
     id: str = _ID
+
+
+class ModifyArguments(ScheduleChange, OneSchedule):
+    """A schedule's id, then what becomes of it: the fields of the last base come first."""
 
 
 class ResumeArguments(OneSchedule):

@@ -83,13 +83,16 @@ class ImportedRegistry:
     def find_tool(self, name: str) -> AnyTool | None:
         return self._current().get(name) if name.startswith(PREFIX) else None
 
-    def _current(self) -> dict[str, AnyTool]:
+    def version(self) -> tuple[int, ...]:
         servers = self._signed.read().servers
         if not servers:
-            return {}
-        key = (self._signed.version(), *(self._book.version(server.name) for server in servers))
+            return ()
+        return (self._signed.version(), *(self._book.version(server.name) for server in servers))
+
+    def _current(self) -> dict[str, AnyTool]:
+        key = self.version()
         if key != self._made[0]:
-            self._made = (key, self._make_tools(servers))
+            self._made = (key, self._make_tools(self._signed.read().servers))
         return self._made[1]
 
     def _make_tools(self, servers: Sequence[McpServer]) -> dict[str, AnyTool]:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from astra.interfaces.daemon.operator_routes import describe_operators
 from astra.trusted.kernel.errors import (
     AstraError,
     BadInput,
@@ -359,7 +360,7 @@ def test_a_passkey_has_the_role_of_its_operator(people: People) -> None:
     with pytest.raises(SignatureRejected, match="does not cover flags"):
         sign_flag(people, enrol_passkey(people, "anna"))
     sign_flag(people, enrol_passkey(people, "owner"))
-    listed = enlisting.describe_operators(people.ledger, now=people.root.clock.now())["items"]
+    listed = describe_operators(people.ledger, now=people.root.clock.now())["items"]
     assert [item["passkeys"] for item in listed] == [["phone of owner"], ["phone of anna"]]
 
 

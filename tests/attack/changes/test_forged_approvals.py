@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from astra.changes import counting
 from astra.changes.edits import WholeFile
 from astra.persona.awareness import Awareness
 from astra.trusted.approvals import desk
@@ -143,13 +144,13 @@ def test_a_record_of_the_code_family_while_code_writing_is_off_is_an_alert(
     here: ChangesHere,
 ) -> None:
     change = here.reviewed()
-    assert here.changes.book.alerts() == []
+    assert counting.list_alerts(here.root.ledger) == []
     here.set_flag(on=False)
     forged = Event(
         type=model.ROLLED_BACK, actor="daemon", data={"commit": change.commit}, subject=change.id
     )
     here.root.ledger.append([forged])
-    (alert,) = here.changes.book.alerts()
+    (alert,) = counting.list_alerts(here.root.ledger)
     assert (alert["type"], alert["change"]) == (model.ROLLED_BACK, change.id)
     notes, _ = Awareness(here.root.ledger).read(kind="alert")
     assert "while code writing was off" in notes[0].text

@@ -11,6 +11,7 @@ from astra.goals.door import GoalDoor
 from astra.goals.graph import read_graph
 from astra.goals.method_files import combine, read_methods
 from astra.goals.ports import TaskRun
+from astra.operations.caps import WAITING_GOALS
 from astra.testing import CounterInMemory
 from astra.tools.goals import TOOLS
 from astra.trusted.kernel.errors import (
@@ -25,7 +26,6 @@ from astra.trusted.kernel.signatures import KeyPair
 from astra.trusted.ledger.record import Event
 from astra.trusted.policy.authority import Signed, is_signed_by_operator
 from astra.trusted.policy.call import Role
-from astra.trusted.policy.caps import WAITING_GOALS
 from goals_in_memory import STORY, GoalsInMemory
 
 METHOD = """
@@ -172,6 +172,7 @@ def test_a_signature_for_a_renewal_that_came_late_renews_nothing(world: GoalsInM
         {"budget": {"tokens": -1}},
         {"priority": 101},
         {"deadline": "tomorrow"},
+        {"deadline": "2020-01-01T00:00:00Z"},
         {"criteria": [{"shell": "x"}]},
         {"criteria": [{"command": "a\nb"}]},
         {"criteria": "everything"},
@@ -192,6 +193,17 @@ def test_a_flood_of_proposals_is_cut_off(world: GoalsInMemory) -> None:
         world.propose(text=f"goal {number}")
     with pytest.raises(Refused, match="goals wait for the operator"):
         world.propose(text="one more")
+
+
+def test_a_goal_whose_method_names_a_tool_that_is_not_there_is_not_planned() -> None:
+    task = 'id = "a", task = "RUN_TOOL", tool = "paint"'
+    world = GoalsInMemory(f'[[methods]]\nname = "one"\ntask = "top"\nsubtasks = [{{ {task} }}]')
+    world.gate.has_tool = lambda name: name != "paint"
+    goal = world.propose()
+    assert goal.planned is None
+    assert "and there is no such tool" in goal.why
+    assert not goal.asks_model
+    assert world.gate.desk.list_for_subject("goal", goal.id, "pending") == []
 
 
 def test_a_task_calls_nothing_that_its_kind_does_not(world: GoalsInMemory) -> None:

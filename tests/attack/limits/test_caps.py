@@ -10,8 +10,9 @@ import pytest
 
 from astra.adapters.persona_space import PersonaSpace
 from astra.interfaces import socket_path
+from astra.operations.caps import CAPS, MCP_SESSIONS, NOTE_NAMES
 from astra.trusted.kernel.errors import Refused
-from astra.trusted.policy.caps import CAPS, MCP_SESSIONS, NOTE_NAMES, WAITING_REQUESTS
+from astra.trusted.policy.caps import WAITING_REQUESTS
 from http_driver import Served, problem
 
 ACCEPT = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}

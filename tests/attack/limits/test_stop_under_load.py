@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from astra.trusted.door.capacity import SIZES, PoolName
+from astra.interfaces.daemon.capacity import SIZES, PoolName
 from astra.trusted.policy.caps import BOXES_AT_ONCE
 from astra.trusted.sandbox import boxes
 from driver import Astra

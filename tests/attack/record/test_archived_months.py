@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import shutil
 from collections.abc import Callable
 from dataclasses import asdict
@@ -11,7 +12,7 @@ import pytest
 
 from archive_world import ArchiveWorld
 from astra.trusted.file_ledger import archived
-from astra.trusted.kernel.errors import LedgerArchived
+from astra.trusted.kernel.errors import AstraError, BadInput, LedgerArchived
 from astra.trusted.ledger import remainder
 from astra.trusted.ledger.record import Event
 from astra.trusted.ledger.remainder import Month
@@ -160,3 +161,103 @@ def test_another_file_in_the_archive_is_never_read_as_the_chain(
         world.lines()
     report = world.verify()
     assert [problem.kind for problem in report.problems] == ["archive"]
+
+
+def test_a_file_that_changes_while_it_is_read_is_never_read_to_its_end(world: ArchiveWorld) -> None:
+    """The archive may be on a disk of others: its digest is compared, then its lines are read."""
+    place = world.archived_files / "2026-03.ndjson.gz"
+    whole = gzip.decompress(place.read_bytes())
+    forged = gzip.compress(whole.replace(b'{"n":7}', b'{"n":8}'), mtime=0)
+    with archived.open_archived(world.chain / "2026-03.remainder.gz") as lines:
+        place.write_bytes(forged)
+        with pytest.raises(LedgerArchived, match="changed while it was read"):
+            lines.read()
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder"])
+def test_what_is_no_file_in_the_archive_is_not_waited_for(world: ArchiveWorld, kind: str) -> None:
+    place = world.archived_files / "2026-03.ndjson.gz"
+    place.unlink()
+    os.mkfifo(place) if kind == "pipe" else place.mkdir()
+    with pytest.raises(LedgerArchived, match="cannot be read"):
+        world.lines()
+    assert world.verify().by_digest[0].month == "2026-03"
+
+
+@pytest.fixture
+def unmoved(tmp_path: Path) -> ArchiveWorld:
+    world = ArchiveWorld(tmp_path)
+    world.fill()
+    return world
+
+
+def lead_the_folder_into_the_chain(world: ArchiveWorld) -> None:
+    world.archived_files.symlink_to(world.chain)
+
+
+def lead_a_file_into_the_chain(world: ArchiveWorld) -> None:
+    world.archived_files.mkdir()
+    place = world.archived_files / "2026-03.ndjson.gz"
+    place.symlink_to(world.chain / place.name)
+
+
+def give_the_file_a_second_name(world: ArchiveWorld) -> None:
+    world.archived_files.mkdir()
+    place = world.archived_files / "2026-03.ndjson.gz"
+    place.hardlink_to(world.chain / place.name)
+
+
+def lay_a_pipe_where_the_file_goes(world: ArchiveWorld) -> None:
+    world.archived_files.mkdir()
+    os.mkfifo(world.archived_files / "2026-03.ndjson.gz")
+
+
+def make_a_file_of_the_folder(world: ArchiveWorld) -> None:
+    world.archived_files.write_text("no folder")
+
+
+@pytest.mark.parametrize(
+    "prepare",
+    [
+        *(lead_the_folder_into_the_chain, lead_a_file_into_the_chain),
+        *(give_the_file_a_second_name, lay_a_pipe_where_the_file_goes, make_a_file_of_the_folder),
+    ],
+)
+def test_an_archive_that_leads_back_into_the_chain_is_no_copy(
+    unmoved: ArchiveWorld, prepare: Callable[[ArchiveWorld], None]
+) -> None:
+    prepare(unmoved)
+    before = unmoved.lines()
+    with unmoved.opened() as ledger, pytest.raises(AstraError):
+        unmoved.move(ledger)
+    assert unmoved.lines() == before
+    assert unmoved.verify().ok
+
+
+def test_a_link_laid_for_the_copy_is_not_written_through(unmoved: ArchiveWorld) -> None:
+    victim = unmoved.folder / "victim"
+    victim.write_text("precious")
+    unmoved.archived_files.mkdir()
+    (unmoved.archived_files / "2026-03.ndjson.gz.tmp").symlink_to(victim)
+    with unmoved.opened() as ledger:
+        unmoved.move(ledger)
+    assert victim.read_text() == "precious"
+    assert unmoved.verify().from_archive[0].month == "2026-03"
+
+
+def test_a_folder_of_another_user_is_refused(unmoved: ArchiveWorld) -> None:
+    unmoved.archived_files.mkdir()
+    try:
+        os.chown(unmoved.archived_files, 12345, 12345)
+    except PermissionError:
+        pytest.skip("only root makes folders of others")
+    with unmoved.opened() as ledger, pytest.raises(BadInput, match="own user"):
+        unmoved.move(ledger)
+
+
+def test_an_archive_that_may_not_be_looked_into_is_away(world: ArchiveWorld) -> None:
+    """A person who verifies need not be the daemon's user, for whom alone the archive is."""
+    long_name = "x" * 300  # no user at all may look at it, root neither
+    report = world.verify(world.archive / long_name)
+    assert report.ok
+    assert len(report.by_digest) == 2

@@ -2,6 +2,7 @@
 
 import pytest
 
+from astra.numbers import budget_usage
 from astra.testing import CounterInMemory
 from astra.tools.schedules import TOOLS
 from astra.trusted.calls.counter import Request
@@ -112,7 +113,7 @@ def test_neither_is_a_budget_that_was_set_while_it_only_read(world: CounterInMem
 
 
 def used(world: CounterInMemory) -> dict[str, int]:
-    rows = budgets.consumption(world.gate.root.ledger)
+    rows = budget_usage.list_consumption(world.gate.root.ledger)
     return {row["scope"]: row["used"] for row in rows}
 
 

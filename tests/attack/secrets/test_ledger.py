@@ -8,7 +8,7 @@ from astra.bootstrap.events import EVENTS
 from astra.bootstrap.runtime import Runtime
 from astra.testing import MemoryLedger, RootInMemory
 from astra.trusted.calls.counter import Request
-from astra.trusted.file_ledger import FileLedger
+from astra.trusted.file_ledger.ledger import FileLedger
 from astra.trusted.kernel.errors import AstraError
 from astra.trusted.kernel.masking import MASK
 from astra.trusted.ledger.record import Event

@@ -71,6 +71,19 @@ def test_a_second_backup_copies_only_what_is_new_and_each_is_restored_on_its_own
         assert len((root.path / "persona_space" / "kept.bin").read_bytes()) == 1 << 20
 
 
+def test_what_is_restored_names_no_database(world: RecordWorld) -> None:
+    """Its chain is in files, wherever that of the original is."""
+    settings = world.astra.root / ".env"
+    settings.write_text("ASTRA_MODEL=some\nASTRA_DATABASE_URL=postgresql://db/astra\n")
+    settings.chmod(0o600)
+    back_up(world)
+    new = DataRoot(world.astra.folder / "new")
+    assert place_backup(world.astra.folder / "backups", new).left_database
+    restored = new.path / ".env"
+    text = "ASTRA_MODEL=some\n# ASTRA_DATABASE_URL=postgresql://db/astra\n"
+    assert (restored.read_text(), restored.stat().st_mode & 0o777) == (text, 0o600)
+
+
 def test_a_backup_of_what_did_not_change_copies_nothing(world: RecordWorld) -> None:
     back_up(world)
     again = back_up(world)

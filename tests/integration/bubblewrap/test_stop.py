@@ -1,5 +1,8 @@
+import contextlib
 import json
+import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -12,12 +15,13 @@ from typing import Any
 import pytest
 
 from astra.trusted.policy.manifest import Limits
-from astra.trusted.sandbox import boxes
+from astra.trusted.sandbox import boxes, supervision, threshold
 from astra.trusted.sandbox.boxes import RunningBox
 from astra.trusted.sandbox.ports import Outcome, Verdict
 from astra.trusted.stop.stop import end_one, stop_now
 from deploying import until
 
+HERE = Path(__file__).parent
 FORKS = (
     "f() { (setsid sh -c 'while :; do sleep 100; done' &) ; }; for n in 1 2 3 4 5 6 7 8; do f; done"
 )
@@ -215,6 +219,121 @@ def test_a_launcher_killed_before_it_registers_leaves_no_command_and_nothing_for
     assert not (yard.work / "ran").exists()
     assert stop_now(yard.data_root).clean
     until(lambda: not boxes.list_marked(yard.data_root))
+
+
+HELD_UP = """
+import os, signal, socket, sys
+from pathlib import Path
+from astra.trusted.sandbox import supervision, launch
+from test_stop import fill_status, await_monitor
+fill_status()
+def die(process, **_ends):
+    await_monitor(process.pid)
+    os.kill(os.getpid(), signal.SIGKILL)
+supervision.await_init = die
+launch.run(launch.Box(command=("sh", "-c", "touch ran; sleep 600")), data_root=Path(sys.argv[1]))
+"""
+
+
+def fill_status() -> None:
+    """Keep bwrap's monitor from saying its first word: its end of the status takes nothing more.
+
+    So it stays where it will die with its launcher, and has not let its init go on yet.
+    """
+    make_pair = socket.socketpair
+    pairs: list[tuple[socket.socket, socket.socket]] = []
+
+    def make_full_pair() -> tuple[socket.socket, socket.socket]:
+        pair = make_pair()
+        if not pairs:
+            pair[1].setblocking(False)
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    pair[1].send(b"x" * 4096)
+            pair[1].setblocking(True)
+        pairs.append(pair)
+        return pair
+
+    threshold.socket.socketpair = make_full_pair
+
+
+def await_monitor(monitor: int) -> None:
+    """Wait until the monitor has an init and waits in its write, not only for a processor."""
+    looks: list[str] = []
+
+    def is_held_up() -> bool:
+        state = Path(f"/proc/{monitor}/stat").read_text().rpartition(")")[2].split()[0]
+        children = Path(f"/proc/{monitor}/task/{monitor}/children").read_text()
+        looks.append(state if children.split() else "")
+        return looks[-3:] == ["S", "S", "S"]
+
+    until(is_held_up)
+
+
+def test_an_init_that_was_never_let_go_on_has_no_command_and_a_stop_ends_it(yard: Any) -> None:
+    """The one moment in which nothing of the kernel ends a box with its launcher.
+
+    bwrap's monitor has asked to die with the launcher and does, before it lets its init go on.
+    """
+    environment = {**os.environ, "PYTHONPATH": f"{HERE}:{HERE.parents[1]}"}
+    words = [sys.executable, "-c", HELD_UP, str(yard.data_root)]
+    assert subprocess.run(words, check=False, env=environment).returncode == -signal.SIGKILL
+    until(lambda: len(boxes.list_marked(yard.data_root)) == 1)
+    (left,) = boxes.list_marked(yard.data_root)
+    assert alone(left)
+    assert not (yard.work / "ran").exists()
+    report = stop_now(yard.data_root)
+    assert (report.ended, report.clean) == (1, True)
+    until(lambda: not boxes.list_marked(yard.data_root))
+
+
+def test_a_monitor_killed_before_it_says_a_word_leaves_no_init_and_is_told(
+    yard: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(threshold.socket, "socketpair", socket.socketpair)
+    fill_status()
+    await_init = supervision.await_init
+
+    def kill_first(process: "subprocess.Popen[bytes]", **ends: int) -> supervision.Started:
+        await_monitor(process.pid)
+        process.kill()
+        return await_init(process, **ends)
+
+    monkeypatch.setattr(supervision, "await_init", kill_first)
+    outcome = yard.sh("touch ran")
+    assert outcome.verdict is Verdict.NEVER_RAN
+    assert boxes.list_marked(yard.data_root) == []
+    assert not (yard.work / "ran").exists()
+
+
+def test_a_box_whose_monitor_is_killed_at_the_gate_ends_at_once(
+    yard: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its init asks to die with the monitor only after the gate, so the launcher has to end it."""
+    open_gate = supervision.Started.open_gate
+
+    def kill_first(started: supervision.Started) -> None:
+        started.process.kill()
+        started.process.wait()
+        open_gate(started)
+
+    monkeypatch.setattr(supervision.Started, "open_gate", kill_first)
+    outcome = yard.sh("sleep 600", limits=Limits(wall_seconds=3600))
+    assert outcome.verdict is not Verdict.SUCCEEDED
+    assert boxes.list_marked(yard.data_root) == []
+
+
+def test_looking_for_the_processes_of_a_box_loads_no_codec() -> None:
+    """It is done as the boxes' user, who may not be able to read Python's library.
+
+    A codec that was looked for in vain counts as unknown until the process ends.
+    """
+    script = (
+        "import os, sys; from astra.trusted.sandbox.watch import list_process_tree;"
+        "before = set(sys.modules); list_process_tree(os.getpid());"
+        "sys.exit(', '.join(set(sys.modules) - before))"
+    )
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 
 
 def alone(process: boxes.MarkedProcess) -> bool:

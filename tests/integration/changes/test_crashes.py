@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from astra.tasks.book import TaskBook
 from astra.trusted.changes import model
 from astra.trusted.changes.evidence import TestVerdict
 from astra.trusted.changes.model import State
-from astra.trusted.changes.tasks import Tasks
 from astra.trusted.kernel.errors import AstraError
 from changing import ChangesHere, git
 
@@ -108,7 +108,7 @@ def check(here: ChangesHere, place: int) -> None:
         assert types.count(once) == 1, (place, once)
     assert types.count(model.EXECUTED) == 1
     assert types.count(model.TESTS_STARTED) <= 2
-    assert Tasks(here.root.ledger).get(change.task).outcome == "executed"
+    assert TaskBook(here.root.ledger).get(change.task).outcome == "executed"
     assert here.steps.run_due() == 0
 
 

@@ -2,10 +2,11 @@
 
 import pytest
 
+from astra.changes import for_plans
 from astra.changes.edits import Delete, Patch, Replace, WholeFile
+from astra.tasks.book import TaskBook
 from astra.trusted.changes import model
 from astra.trusted.changes.model import State
-from astra.trusted.changes.tasks import Tasks
 from astra.trusted.kernel.errors import BadInput, Conflict, NotFound, Refused
 from changing import ChangesHere, git
 
@@ -43,7 +44,7 @@ def test_renames_and_modes_are_described_as_such(here: ChangesHere) -> None:
 
 def test_the_task_is_on_disk_manual_and_not_enabled_before_anything_runs(here: ChangesHere) -> None:
     change = here.propose()
-    task = Tasks(here.root.ledger).get(change.task)
+    task = TaskBook(here.root.ledger).get(change.task)
     assert (task.kind, task.schedule, task.enabled) == ("CODE_MODIFY", "MANUAL", False)
     assert here.tests.ran == []
     assert here.types()[-2:] == [model.SCHEDULED, "task_created"]
@@ -62,7 +63,7 @@ def test_an_approval_merges_exactly_the_commit_that_was_approved(here: ChangesHe
     here.approve(change)
     assert here.get(change.id).state is State.EXECUTED
     assert here.repo.head() == change.commit
-    task = Tasks(here.root.ledger).get(change.task)
+    task = TaskBook(here.root.ledger).get(change.task)
     assert (task.enabled, task.state, task.outcome) == (True, "finished", "executed")
 
 
@@ -327,3 +328,14 @@ def test_the_research_a_change_names_is_an_id_and_no_sentence(
     with pytest.raises(NotFound) as unknown:
         here.propose(research="res_0123456789abcdef")
     assert unknown.value.reason == "unknown_research"
+
+
+def test_a_worker_that_died_finds_what_its_plan_proposed_and_nothing_of_others(
+    here: ChangesHere,
+) -> None:
+    tested = for_plans.TestedChanges(here.changes.book)
+    before = here.root.ledger.head().sequence
+    change = here.propose()
+    assert tested.find_newest("test", after=before) == change.id
+    assert tested.find_newest("plan_00c0ffee", after=before) == ""
+    assert tested.find_newest("test", after=here.root.ledger.head().sequence) == ""

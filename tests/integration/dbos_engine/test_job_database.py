@@ -165,6 +165,7 @@ def test_killed_while_it_makes_the_database_the_next_one_starts(tmp_path: Path) 
         assert _killed_at(place, tables) >= 1
         with _program(place) as next_one:
             assert next_one.wait() == 0
+        assert job_database.list_aside(place / "jobs.sqlite3") == [], "it was never half made"
         with closing(sqlite3.connect(place / "jobs.sqlite3")) as connection:
             assert connection.execute("SELECT count(*) FROM workflow_status").fetchall() == [(0,)]
 

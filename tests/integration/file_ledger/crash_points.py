@@ -18,8 +18,8 @@ from types import FrameType
 from typing import Any
 
 from astra.testing import SetClock
-from astra.trusted.file_ledger import FileLedger
 from astra.trusted.file_ledger.check import check_files
+from astra.trusted.file_ledger.ledger import FileLedger
 from astra.trusted.kernel.signatures import KeyPair
 from astra.trusted.ledger import views
 from astra.trusted.ledger.record import Event

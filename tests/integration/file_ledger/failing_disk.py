@@ -4,8 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from astra.trusted.file_ledger import FileLedger
 from astra.trusted.file_ledger.check import check_files
+from astra.trusted.file_ledger.ledger import FileLedger
 from astra.trusted.kernel.errors import LedgerUnavailable
 from astra.trusted.kernel.signatures import KeyPair
 from astra.trusted.ledger import views

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from astra.testing import SetClock
-from astra.trusted.file_ledger import FileLedger
 from astra.trusted.file_ledger.check import check_files
+from astra.trusted.file_ledger.ledger import FileLedger
 from astra.trusted.kernel.errors import DuplicateKey, StaleVersion
 from astra.trusted.kernel.signatures import KeyPair
 from astra.trusted.ledger import views

@@ -1,10 +1,12 @@
 """Finished months move to an archive by signature, and the chain can still be verified."""
 
+import errno
 import os
 import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -15,7 +17,13 @@ from archive_world import MONTHS, ArchiveWorld
 from astra.adapters.backups.making import make_backup
 from astra.adapters.ledger_archive import LedgerArchive
 from astra.trusted.file_ledger import archived
-from astra.trusted.kernel.errors import BadInput, LedgerArchived, SignatureRejected
+from astra.trusted.kernel.errors import (
+    AstraError,
+    BadInput,
+    LedgerArchived,
+    LedgerDamaged,
+    SignatureRejected,
+)
 from astra.trusted.kernel.signatures import KeyPair
 from astra.trusted.ledger.record import Event
 
@@ -100,7 +108,7 @@ def test_a_later_archive_vouches_for_the_earlier_one_too(world: ArchiveWorld) ->
     shutil.rmtree(world.archive)
     report = world.verify()
     assert report.ok
-    assert len(report.by_digest) == 4
+    assert [month.month for month in report.by_digest] == [*MONTHS, "2026-05"]
 
 
 def test_a_month_that_is_not_finished_stays(world: ArchiveWorld) -> None:
@@ -108,6 +116,41 @@ def test_a_month_that_is_not_finished_stays(world: ArchiveWorld) -> None:
         plan = LedgerArchive(ledger, world.root, world.clock).plan(world.order(before="2030-01"))
     assert [month.month.month for month in plan.months] == ["2026-03", "2026-04", "2026-05"]
     assert all(month.as_dict()["saved"] > 0 for month in plan.months)
+
+
+def test_a_month_that_would_take_more_room_archived_stays(world: ArchiveWorld) -> None:
+    with world.opened() as ledger:
+        world.clock.advance(days=31)
+        ledger.append([Event(type="thing_happened", actor="agent")])
+        archive = LedgerArchive(ledger, world.root, world.clock)
+        plan = archive.plan(world.order(before="2030-01"))
+    assert "2026-06" not in [month.month.month for month in plan.months]
+
+
+def test_a_chain_without_its_first_month_is_no_empty_place(world: ArchiveWorld) -> None:
+    (world.chain / "2026-03.ndjson.gz").unlink()
+    with pytest.raises(LedgerDamaged, match="begins with record 42"):
+        world.root.require_first_record()
+
+
+def test_a_full_disk_here_loses_nothing_and_the_next_attempt_finishes(
+    world: ArchiveWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, write_file = world.lines(), archived.write_file
+
+    def fill_up(path: Path, chunks: Iterable[bytes]) -> None:
+        if path.parent == world.chain:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        write_file(path, chunks)
+
+    with world.opened() as ledger:
+        with monkeypatch.context() as patch:
+            patch.setattr(archived, "write_file", fill_up)
+            with pytest.raises(AstraError, match="No space left"):
+                world.move(ledger)
+        assert world.lines()[: len(whole)] == whole
+        world.move(ledger)
+    assert [month.month for month in world.verify().from_archive] == list(MONTHS)
 
 
 def test_only_the_operator_archives_and_nothing_is_written_for_anybody_else(

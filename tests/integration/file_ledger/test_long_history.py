@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from astra.trusted.file_ledger import FileLedger, LedgerPlaces, ahead, segments, sqlite_index
+from astra.trusted.file_ledger import ahead, segments, sqlite_index
+from astra.trusted.file_ledger.ledger import FileLedger
+from astra.trusted.file_ledger.places import LedgerPlaces
 from astra.trusted.file_ledger.sqlite_index import SqliteIndex
 from astra.trusted.file_ledger.stored import ChainFiles
 from astra.trusted.kernel.errors import LedgerDamaged
@@ -170,6 +172,13 @@ def test_an_index_that_is_built_ahead_knows_nothing_that_a_crash_could_take_back
             file.write(f"{record.line}\n".encode())
         assert point
         assert build_ahead(tmp_path) == point.sequence == 10
+
+
+def test_readers_keep_few_pages_however_long_the_history_is(tmp_path: Path) -> None:
+    """There are up to eight, and each would come to hold two megabytes of a large index."""
+    with opened(tmp_path) as ledger:
+        ledger.append([happened()])
+        assert ledger.query("PRAGMA cache_size") == [(-512,)]
 
 
 def test_building_ahead_again_does_nothing(tmp_path: Path) -> None:

@@ -20,14 +20,14 @@ from astra.persona.conversations import Conversations
 from astra.plans.allowlist import Allowlist
 from astra.plans.validation import Rules
 from astra.schedules import views as schedules
+from astra.tasks.book import TaskBook
 from astra.testing import SetClock
 from astra.testing_plans import MemoryPlanFiles
 from astra.trusted.approvals.desk import Desk
 from astra.trusted.changes.model import State
-from astra.trusted.changes.tasks import Tasks
 from astra.trusted.changes.views import Book
-from astra.trusted.file_ledger import FileLedger
 from astra.trusted.file_ledger.check import check_files, check_folds
+from astra.trusted.file_ledger.ledger import FileLedger
 from astra.trusted.ledger import chain, formats, views
 from astra.trusted.ledger.record import Event
 from astra.trusted.policy import authority, flags
@@ -113,7 +113,7 @@ def test_a_change_of_an_old_version_is_read_and_deploys_nothing(
     try:
         rejected, executed = Book(ledger).list_page()[0]
         assert (rejected.state, executed.state) == (State.REJECTED, State.EXECUTED)
-        assert {task.state for task in Tasks(ledger).list_page()[0]} == {"finished"}
+        assert {task.state for task in TaskBook(ledger).list_page()[0]} == {"finished"}
         merged = ledger.newest("code_modification_executed")
         assert merged is not None
         assert (merged.schema, merged.data["deploy"]) == (1, False)

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from astra.testing import SetClock
-from astra.trusted.file_ledger import FileLedger
 from astra.trusted.file_ledger.check import check_files
+from astra.trusted.file_ledger.ledger import FileLedger
 from astra.trusted.kernel.errors import LedgerDamaged, LedgerLocked
 from astra.trusted.kernel.signatures import KeyPair
 from astra.trusted.ledger import views
@@ -293,7 +293,7 @@ def test_a_second_owner_is_refused_with_the_first_ones_pid(var: Path) -> None:
 def test_the_lock_of_a_dead_process_is_no_obstacle(var: Path) -> None:
     program = (
         "import os, sys; from pathlib import Path;"
-        "from astra.trusted.file_ledger import FileLedger;"
+        "from astra.trusted.file_ledger.ledger import FileLedger;"
         "ledger = FileLedger(Path(sys.argv[1])); os.kill(os.getpid(), 9)"
     )
     done = subprocess.run([sys.executable, "-c", program, str(var)], check=False)

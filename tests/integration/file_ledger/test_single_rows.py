@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
-from astra.trusted.file_ledger import FileLedger
+from astra.trusted.file_ledger.ledger import FileLedger
 from astra.trusted.ledger.record import Event
 
 COUNT = "SELECT count(*) FROM record"

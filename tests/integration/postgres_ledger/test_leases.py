@@ -144,6 +144,8 @@ class Machine:
     def _listen(self) -> None:
         assert self.process.stdout is not None
         for line in self.process.stdout:
+            if not line.endswith("\n"):  # it was killed while it said so
+                return
             kind, text = line.split()
             (self.appended if kind == "appended" else self.refused).append(text)
 

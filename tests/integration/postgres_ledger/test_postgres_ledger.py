@@ -16,9 +16,11 @@ import psycopg
 import pytest
 
 from astra.adapters.postgres_ledger import connecting
+from astra.adapters.postgres_ledger.chain_table import ChainTable
 from astra.adapters.postgres_ledger.ledger import PostgresLedger
 from astra.testing import SetClock
-from astra.trusted.file_ledger import FileLedger, segments
+from astra.trusted.file_ledger import segments
+from astra.trusted.file_ledger.ledger import FileLedger
 from astra.trusted.kernel.errors import (
     BadInput,
     BadSetting,
@@ -29,7 +31,8 @@ from astra.trusted.kernel.errors import (
     StaleVersion,
 )
 from astra.trusted.kernel.signatures import KeyPair
-from astra.trusted.ledger.record import Event
+from astra.trusted.ledger import chain
+from astra.trusted.ledger.record import Event, Head, Record
 from cutting_proxy import AFTER, BEFORE, CuttingProxy
 from postgres_server import DAEMON, OWNER, Database, PostgresServer, pause_within_batch, run_as
 
@@ -250,12 +253,106 @@ def test_an_append_that_is_never_answered_is_an_error_and_what_became_of_it_is_f
     ledger.append([happened("before")])
     monkeypatch.setattr(connecting, "ANSWER_SECONDS", 0.5)
     proxy.is_silent = True
-    with pytest.raises(LedgerUnavailable):
+    with pytest.raises(LedgerUncertain):
         ledger.append([happened("lost")])
+    with pytest.raises(LedgerUnavailable):
+        ledger.append([happened("refused")])
     monkeypatch.undo()
     proxy.is_silent = False
     ledger.append([happened("after")])
     assert [r.data["text"] for r in ledger.records()] == ["before", "after"]
+
+
+# One statement, where nobody else appended meanwhile
+
+
+def make_next(table: ChainTable) -> tuple[Head, list[Record]]:
+    """Give the head, and a record that goes behind it."""
+    head = table.read_head().head
+    return head, chain.link([happened()], after=head, time="2026-01-01T00:00:00.000000Z")
+
+
+@pytest.fixture
+def writers(database: Database) -> Iterator[tuple[ChainTable, ChainTable]]:
+    """Two writers, the first of whom appended the one record that there is."""
+    with closing(ChainTable(database.url)) as first, closing(ChainTable(database.url)) as second:
+        first.lock_head()
+        first.commit_records(make_next(second)[1])
+        yield first, second
+
+
+def test_it_appends_nothing_where_somebody_else_did(
+    writers: tuple[ChainTable, ChainTable], database: Database
+) -> None:
+    first, second = writers
+    head, records = make_next(second)
+    assert not second.append_directly(head, records), "it was not the last one to append"
+    assert first.append_directly(head, records)
+    second.lock_head()
+    second.commit_records(make_next(second)[1])
+    assert not first.append_directly(*make_next(first))
+    assert len(read_lines(database)) == 3
+
+
+def test_it_appends_nothing_to_a_chain_that_was_moved_away(
+    writers: tuple[ChainTable, ChainTable], database: Database
+) -> None:
+    first, second = writers
+    change_as_owner(database, "UPDATE astra.head SET closed = 'files'")
+    assert not first.append_directly(*make_next(second))
+    assert len(read_lines(database)) == 1
+
+
+@pytest.mark.parametrize("is_barred", [True, False])
+def test_one_that_comes_late_appends_nothing_once_its_commit_was_settled(
+    writers: tuple[ChainTable, ChainTable], database: Database, is_barred: bool
+) -> None:
+    late, settling = writers
+    head, records = make_next(settling)
+    settling.lock_head()
+    outcomes: list[bool] = []
+    thread = threading.Thread(target=lambda: outcomes.append(late.append_directly(head, records)))
+    thread.start()
+    wait_until(lambda: count_waiting(database) == 1)
+    if is_barred:
+        settling.bar_late_commits()
+    else:
+        settling.let_go()
+    thread.join()
+    assert outcomes == [not is_barred]
+    assert len(read_lines(database)) == (1 if is_barred else 2)
+
+
+def count_waiting(database: Database) -> int:
+    with database.connect() as connection:
+        rows = connection.execute(
+            "SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid)"
+            " WHERE NOT granted AND datname = current_database()"
+        ).fetchall()
+    return int(str(rows[0][0]))
+
+
+def test_a_refusal_is_looked_at_again_under_the_lock(
+    database: Database, open_machine: Open
+) -> None:
+    """What this machine has not heard of yet may be what makes a call right."""
+    ledger = open_machine(database.url)
+    ledger.append([happened(subject="des_00000001")], expect={"des_00000001": 0})
+    append_unheard(database, happened(subject="des_00000001"))
+    (record,) = ledger.append([happened(subject="des_00000001")], expect={"des_00000001": 2})
+    assert record.sequence == 3
+
+
+def append_unheard(database: Database, event: Event) -> None:
+    """Append as another machine whose notification gets lost."""
+    with closing(ChainTable(database.url)) as table:
+        head = table.read_head().head
+    (record,) = chain.link([event], after=head, time="2026-01-01T00:00:00.000000Z")
+    with database.connect() as connection, connection.transaction():
+        place = (record.sequence, record.hash, record.time)
+        connection.execute("UPDATE astra.head SET sequence = %s, hash = %s, time = %s", place)
+        row = (record.sequence, record.line)
+        connection.execute("INSERT INTO astra.record (sequence, line) VALUES (%s, %s)", row)
 
 
 # Whoever hangs with the head

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from astra.trusted.file_ledger import FileLedger
+from astra.trusted.file_ledger.ledger import FileLedger
 from astra.trusted.file_ledger.reserve import INODES, SIZE, Reserve
 from astra.trusted.file_ledger.trouble import unavailable_error
 from astra.trusted.kernel.errors import IndexUnavailable, LedgerUnavailable

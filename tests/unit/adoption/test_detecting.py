@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from astra.adoption import target_command
 from astra.adoption.configuration_text import OfMachine, render_configuration
 from astra.adoption.corrections import Corrections
 from astra.adoption.detected import Detected
 from astra.adoption.detecting import detect
 from astra.adoption.repository_files import LARGEST_TEXT, RepositoryFiles
-from astra.trusted.changes import commands
 from astra.trusted.settings import configuration
 
 
@@ -114,7 +114,7 @@ def test_where_only_the_exit_code_is_read_it_says_so(
     texts: dict[str, str], *, is_read: bool
 ) -> None:
     detected = look(texts)
-    command = commands.parse(detected.test_command)
+    command = target_command.parse(detected.test_command)
     assert (command.has_report or command.prints_summary) is is_read
     assert any("only the exit code" in note for note in detected.missing) is not is_read
 
@@ -276,7 +276,7 @@ def test_whatever_the_files_say_the_configuration_is_valid(
     parsed = configuration.parse(render_configuration("/repo", branch, detected))
     assert parsed.target.test_command == detected.test_command
     if detected.test_command:
-        commands.parse(detected.test_command)
+        target_command.parse(detected.test_command)
 
 
 CLICK = """import click
@@ -350,12 +350,12 @@ def test_a_program_of_the_project_that_takes_a_port_is_its_server(
 def test_the_one_command_that_tox_would_run_is_taken_from_it(tox: str, command: str) -> None:
     detected = look({"tox.ini": tox, "tests/test_a.py": UNITTEST})
     assert detected.test_command == (command or "python3 -m unittest discover -v")
-    commands.parse(detected.test_command)
+    target_command.parse(detected.test_command)
 
 
 def test_djangos_own_runner_prints_a_summary_that_is_read() -> None:
-    assert commands.parse("env --chdir=tests python runtests.py utils_tests").prints_summary
-    assert not commands.parse("python run-tests.py").prints_summary
+    assert target_command.parse("env --chdir=tests python runtests.py utils_tests").prints_summary
+    assert not target_command.parse("python run-tests.py").prints_summary
 
 
 def test_what_the_operator_names_takes_the_place_of_a_guess() -> None:

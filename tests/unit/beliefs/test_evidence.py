@@ -145,6 +145,15 @@ def test_a_method_works_when_its_tasks_and_goals_do(world: BeliefWorld) -> None:
     assert world.book.find_lower_bound("fix_bug works") == pytest.approx(quantile(0.05, 4, 4))
 
 
+def test_a_task_that_a_crash_cut_off_is_no_evidence_against_its_method(world: BeliefWorld) -> None:
+    plan_goal(world)
+    failed = {"outcome": "failed", "outputs": {}, "detail": "", **TASK}
+    world.append("goal_task_finished", "node_00000001", reason="interrupted", **failed)
+    assert world.numbers() == []
+    world.append("goal_task_finished", "node_00000001", reason="check_failed", **failed)
+    assert world.belief("works", "method", "fix_bug").confidence.opposing == 1.0
+
+
 @pytest.mark.parametrize("deployed_first", [True, False])
 def test_a_release_counts_for_its_method_whichever_record_came_first(
     world: BeliefWorld, deployed_first: bool

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from astra.adoption import target_command
 from astra.changes import judging, junit
 from astra.changes.junit import Report, UnreadableReport
-from astra.trusted.changes import commands
 from astra.trusted.changes.evidence import TestVerdict
 from astra.trusted.kernel.errors import BadSetting
 
@@ -142,7 +142,7 @@ def test_names_and_messages_are_bounded_and_printable() -> None:
     ],
 )
 def test_only_the_failed_tests_are_asked_for_again(text: str, rerun: tuple[str, ...]) -> None:
-    command = commands.parse(text)
+    command = target_command.parse(text)
     words = command.select_tests(
         "/r.xml", ["a.py::b"], is_path=lambda word: word.startswith("tests")
     )
@@ -150,14 +150,14 @@ def test_only_the_failed_tests_are_asked_for_again(text: str, rerun: tuple[str, 
 
 
 def test_the_report_is_asked_for_once_and_before_the_other_words() -> None:
-    assert commands.parse("/v/bin/pytest -- a").build_words("/r.xml")[1:] == (
+    assert target_command.parse("/v/bin/pytest -- a").build_words("/r.xml")[1:] == (
         *("--junitxml=/r.xml", "-o", "junit_family=xunit1", "--", "a"),
     )
-    own = commands.parse("pytest --junitxml={junit}")
+    own = target_command.parse("pytest --junitxml={junit}")
     assert own.build_words("/r.xml") == ("pytest", "--junitxml=/r.xml")
 
 
 @pytest.mark.parametrize("text", ["", "  ", "a && b", "a | b", "$HOME/x", "'"])
 def test_a_command_that_needs_a_shell_is_refused(text: str) -> None:
     with pytest.raises(BadSetting, match="test_command"):
-        commands.parse(text)
+        target_command.parse(text)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from astra.adoption import target_command
 from astra.changes import judging, unittest_text
 from astra.changes.junit import Report, State
-from astra.trusted.changes import commands
 from astra.trusted.changes.evidence import TestVerdict
 
 RULE = "-" * 70
@@ -168,4 +168,4 @@ def test_any_text_is_read_or_is_no_summary(text: str) -> None:
     ],
 )
 def test_which_commands_print_such_a_summary(command: str, *, expected: bool) -> None:
-    assert commands.parse(command).prints_summary is expected
+    assert target_command.parse(command).prints_summary is expected

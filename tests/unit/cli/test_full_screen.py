@@ -11,8 +11,8 @@ from astra.interfaces.cli.review_screen import (
     Page,
     Screen,
     Span,
-    cut_line,
     describe_keys,
+    fold_line,
     mark_colour,
     read_diff,
     read_line,
@@ -82,10 +82,43 @@ def test_marks_become_colours() -> None:
 @given(st.text(), st.integers(min_value=0, max_value=40))
 def test_nothing_that_an_agent_wrote_reaches_the_terminal_raw(text: str, columns: int) -> None:
     for line in (read_line(text), read_line(mark_colour(text, "red")), *read_diff(text)):
-        for span in cut_line(line, columns):
+        for span in (span for row in fold_line(line, columns) for span in row):
             assert not any(unicodedata.category(char) in {"Cc", "Cf", "Cs"} for char in span.text)
 
 
-@pytest.mark.parametrize(("text", "shown"), [("日本語", "日本"), ("e\u0301abcd", "e\u0301abc")])
-def test_wide_characters_take_two_columns(text: str, shown: str) -> None:
-    assert cut_line((Span(text),), 4 + (text == "日本語")) == (Span(shown),)
+@pytest.mark.parametrize(
+    ("text", "shown"), [("日本語", ["日本", "» 語"]), ("e\u0301abcd", ["e\u0301abcd"])]
+)
+def test_wide_characters_take_two_columns(text: str, shown: list[str]) -> None:
+    assert [read_row(row) for row in fold_line((Span(text),), 5)] == shown
+
+
+@given(st.text(), st.integers(min_value=0, max_value=40))
+def test_nothing_of_a_line_lies_behind_the_edge(text: str, columns: int) -> None:
+    for line in (read_line(text), *read_diff(text)):
+        first, *more = map(read_row, fold_line(line, columns))
+        assert all(row.startswith("» ") for row in more)
+        assert first + "".join(row[2:] for row in more) == read_row(line)
+        if line and columns > 3:
+            assert max(len(row) for row in (first, *more)) <= columns + unmeasured(text)
+
+
+def test_code_far_to_the_right_is_reached_by_scrolling() -> None:
+    hidden = "+x = 1" + " " * 500 + "; steal()"
+    screen = press(make_screen(pages=(Page(name="diff", lines=read_diff(hidden)),), rows=6))
+    rows = [read_row(row) for row in screen.visible_lines()]
+    assert rows[0].startswith("+x = 1")
+    assert "steal" not in "".join(rows)
+    end = press(screen, "G")
+    assert read_row(end.visible_lines()[-1]).endswith("; steal()")
+    assert describe_keys(end).endswith("7/7")
+    assert len(end.resize(6, 300).visible_lines()) == 2
+
+
+def read_row(line: tuple[Span, ...]) -> str:
+    return "".join(span.text for span in line)
+
+
+def unmeasured(text: str) -> int:
+    """Count the marks over other characters, which take no column."""
+    return sum(unicodedata.combining(char) > 0 for char in text)

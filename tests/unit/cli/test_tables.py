@@ -1,5 +1,6 @@
 """Lists on a terminal fit its width and have a header; in a pipe every row is whole."""
 
+import re
 from dataclasses import dataclass
 
 from hypothesis import given
@@ -52,3 +53,17 @@ def test_no_line_is_wider_than_the_terminal_whatever_an_agent_wrote(
     assert len(lines) == len(rows)
     assert all(len(line) <= width and "\n" not in line and "\x1b" not in line for line in lines)
     assert header
+
+
+def test_a_row_that_does_not_fit_goes_on_in_lines_below() -> None:
+    titles = ("schedule", "tier", "state", "next", "cron", "tool", "name")
+    row = ("sch_45fea21e", "0", "active", "2026-03-01 12:00:00Z", "0 9 * * 1-5", "x" * 24, "a name")
+    for width in (40, 64, 80, 100):
+        painted = render_table(Paper(width, is_terminal=True), titles, [row])
+        lines = [re.sub(r"<\w*/?>", "", line.replace("</>", "")) for line in painted]
+        assert max(map(len, lines)) <= width
+        assert " ".join(lines).split() == [*map(str.upper, titles), *" ".join(row).split()]
+        header, body = lines[: len(lines) // 2], lines[len(lines) // 2 :]
+        for part in (header, body):
+            assert [line.startswith("    ") for line in part] == [False] + [True] * (len(part) - 1)
+    assert len(render_table(Paper(120, is_terminal=True), titles, [row])) == 2

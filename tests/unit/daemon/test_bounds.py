@@ -6,13 +6,13 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from astra.trusted.door import problems
+from astra.interfaces.daemon import error_answers
 from astra.trusted.door.front_door import SocketDoor
 
 
 def raising(error: Exception) -> TestClient:
     app = FastAPI()
-    problems.add(app)
+    error_answers.add(app)
 
     @app.get("/")
     def fail() -> None:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from astra.trusted.door.capacity import SIZES, THREADS, Busy, Pool, PoolName, Size, pool_of
+from astra.interfaces.daemon.capacity import SIZES, THREADS, Busy, Pool, PoolName, Size, pool_of
 from astra.trusted.door.rules import RULES
 from astra.trusted.policy.access import Principal
 from astra.trusted.policy.call import Role

@@ -58,6 +58,14 @@ def test_one_that_fails_is_blamed_undone_and_what_served_serves_on(world: World)
     assert (world.snapshots.state, world.holder.serves) == ([first.release], first.release)
 
 
+def test_nothing_of_a_holder_that_hangs_runs_while_the_state_changes(world: World) -> None:
+    first = world.deploy("a")
+    world.holder.mute = True
+    second = world.deploy("b")
+    assert (second.state, world.holder.serves) == ("settled", second.release)
+    assert world.snapshots.state == [first.release, second.release]
+
+
 def test_one_that_cannot_be_executed_is_not_held_against_the_commit(world: World) -> None:
     world.migration.outcome = Checked(ok=False, detail="cannot be started", foreign=True)
     assert world.deploy("a").state == "failed"

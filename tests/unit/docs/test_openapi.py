@@ -3,6 +3,7 @@
 import importlib.util
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 ROOT = Path(__file__).parents[3]
 
@@ -31,3 +32,19 @@ def test_every_answer_says_how_it_refuses() -> None:
         for method, operation in methods.items():
             said = operation["responses"]["default"]["content"]
             assert list(said) == ["application/problem+json"], (method, path)
+
+
+def test_every_body_says_what_is_in_it() -> None:
+    document = OPENAPI.document()
+    bare = [
+        (method, path)
+        for path, methods in document["paths"].items()
+        for method, operation in methods.items()
+        for content in operation.get("requestBody", {}).get("content", {}).values()
+        if is_bare_object(content["schema"])
+    ]
+    assert not bare, "describe it with a model, or with ReadAs"
+
+
+def is_bare_object(schema: dict[str, Any]) -> bool:
+    return schema.get("type") == "object" and not schema.get("properties")

@@ -1,5 +1,7 @@
 """What the pages mention exists, and what they link to is there."""
 
+import contextlib
+import importlib
 import re
 import shlex
 from collections.abc import Iterator
@@ -8,9 +10,16 @@ from pathlib import Path
 import pytest
 
 from astra.bootstrap.events import EVENTS
+from astra.goals import adoption as goal
+from astra.goals import performing, promotion
+from astra.inbox import items
 from astra.interfaces.cli import main as cli
+from astra.plans import book as plan
+from astra.spend import raising
+from astra.trusted.changes import model as change
 from astra.trusted.kernel.errors import BadInput
 from astra.trusted.settings import environment
+from astra.trusted.upstream import sync
 
 ROOT = Path(__file__).parents[3]
 PAGES = {
@@ -25,6 +34,8 @@ WORDS = re.findall(
     "agent operator daemon skill target tool tier footprint decision permit grant manifest approval"
     " desire goal plan checkpoint task change release instance ledger record projection",
 )
+LEFT_OUT = ("", "trusted", "interfaces", "adapters")
+FOLDERS = (ROOT / "examples/agent_server", ROOT / "web")
 each_page = pytest.mark.parametrize("page", sorted(PAGES))
 
 
@@ -80,6 +91,43 @@ def test_make_targets_exist(page: str) -> None:
 
 
 @each_page
+def test_names_of_code_exist(page: str) -> None:
+    """`astra.goals.control` is a module or something in one, or a tool."""
+    named = {
+        piece.removesuffix("()")
+        for piece in INLINE.findall(FENCE.sub("", PAGES[page]))
+        if re.fullmatch(r"astra(?:\.\w+){2,}(?:\(\))?", piece)
+    }
+    tools = PAGES["docs/reference/tools.md"]
+    assert {name for name in named if f"`{name}`" not in tools and not is_in_code(name)} == set()
+
+
+@each_page
+def test_files_of_code_exist(page: str) -> None:
+    """`goals/control.py` is below a folder that pages leave out, or where it says."""
+    named = {
+        piece
+        for piece in INLINE.findall(FENCE.sub("", PAGES[page]))
+        if re.fullmatch(r"[\w.-]+(?:/[\w.-]+)+\.(?:py|mjs|tsx?|sh)", piece)
+    }
+    folders = (ROOT, *(ROOT / "src/astra" / name for name in LEFT_OUT), *FOLDERS)
+    assert {name for name in named if not any((f / name).exists() for f in folders)} == set()
+
+
+@each_page
+def test_no_placeholder_is_left(page: str) -> None:
+    assert not re.findall(r"\b(?:MEASURED|TODO|TBD|FIXME)\b", FENCE.sub("", PAGES[page]))
+
+
+def test_the_page_about_the_inbox_names_every_kind_of_item() -> None:
+    kinds = {value for name, value in vars(items).items() if name.isupper()}
+    requests = {change.KIND, sync.KIND, plan.KIND, goal.KIND, goal.DESIRE_KIND, raising.KIND}
+    kinds |= requests | {promotion.KIND, performing.QUESTION, "tool_call", "schedule"}
+    page = PAGES["docs/howto/decide-from-the-inbox.md"]
+    assert {kind for kind in kinds if f"`{kind}`" not in page} == set()
+
+
+@each_page
 def test_pages_name_no_machine_and_no_registry(page: str) -> None:
     machine = re.compile(
         r"(?<![\w.~-])/(?:root|home(?!/you\b)|Users|tmp|mnt|work|workspace)/|pypi|pythonhosted|npmjs"
@@ -101,6 +149,16 @@ def test_decisions_have_numbers_of_their_own_and_three_parts() -> None:
     for page, text in decisions.items():
         for part in ("## Context", "## Decision", "## Consequences"):
             assert part in text, f"{page} lacks {part}"
+
+
+def is_in_code(name: str) -> bool:
+    """Tell whether a dotted name is a module, or something that a module holds."""
+    module, _, last = name.rpartition(".")
+    for path, attribute in ((name, ""), (module, last)):
+        with contextlib.suppress(ModuleNotFoundError):
+            found = importlib.import_module(path)
+            return not attribute or hasattr(found, attribute)
+    return False
 
 
 def code(text: str) -> list[str]:

@@ -54,7 +54,9 @@ def test_every_command_is_there() -> None:
 
 
 def test_every_setting_is_there() -> None:
-    for name in environment.list_setting_names():
+    names = environment.list_setting_names()
+    assert set(REFERENCE.ENVIRONMENT) == names - set(environment.FLAGS)
+    for name in names:
         assert f"`{name}`" in pages()["settings.md"]
 
 

@@ -407,3 +407,22 @@ def test_a_success_in_between_lets_the_pauses_begin_again(world: World) -> None:
         world.runner.run_due()
     assert world.ran == [FIRST, FIRST]
     assert world.failures() == 2
+
+
+def test_what_only_looks_now_and_then_has_no_other_lane_asked(world: World) -> None:
+    """An idle daemon is made of looks: each would wake every lane, several times a second."""
+    looked = threading.Semaphore(0)
+    asked: list[int] = []
+    look = WorkItem(key="look", action="look", subject="files", run=looked.release, every=0.01)
+    lanes = [
+        Lane(name="watching", due=lambda: [look]),
+        Lane(name="resting", due=lambda: asked.append(1) or [], look_again=60.0),
+    ]
+    runner = Background(world.ledger, world.clock, lanes)
+    runner.start()
+    try:
+        for _ in range(10):
+            assert looked.acquire(timeout=30)
+    finally:
+        runner.stop()
+    assert len(asked) <= 3

@@ -13,7 +13,7 @@ MAY_NAME_GIT = {
     RUNNER: "it is the one",
     "clone_imports.py": "runs git in a box, on the agent's clone, and says so",
     "clone_following.py": "runs git in a box, on the agent's clone, and says so",
-    "door/problems.py": "names a program that is missing, and starts nothing",
+    "daemon/error_answers.py": "names a program that is missing, and starts nothing",
     "doctor.py": "looks whether it is installed, and starts nothing",
 }
 _PROGRAM = re.compile(r"(/\S*/)?git")

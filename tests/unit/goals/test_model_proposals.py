@@ -49,11 +49,11 @@ class ModelWorld(GoalsInMemory):
     def __init__(self, *sayings: Any) -> None:
         super().__init__(METHOD)
         self.gate.may_ask_model = True
+        self.gate.has_tool = TOOLS.__contains__
         self.models = Models(*sayings)
         self.proposals = ModelProposals(
             adoption=self.service.adoption,
             decomposer=ModelDecomposer(models=self.models, tools=lambda: sorted(TOOLS)),
-            has_tool=TOOLS.__contains__,
         )
 
     def advance(self) -> None:

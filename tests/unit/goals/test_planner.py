@@ -45,6 +45,14 @@ def method(name: str, task: str, *subtasks: str, extra: str = "") -> str:
 
 
 ASK = '{id = "ask", task = "ASK_OPERATOR", arguments = {question = "${text}"}}'
+ASK_PLAINLY = ASK.replace("${text}", "x")
+TAKING = (
+    '{id = "take", task = "RUN_PLAN", after = ["go"], arguments = {description = "${go.colour}"}}'
+)
+
+
+def step(task: str) -> str:
+    return f'{{id = "go", task = "{task}"}}'
 
 
 @pytest.mark.parametrize("task", BUILT_IN_TASKS)
@@ -220,6 +228,37 @@ def test_methods_that_only_lead_to_themselves_are_no_plan() -> None:
         plan(ring)
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            method("m", "top", ASK.replace("text}", "colour}")),
+            r"m refers to \$\{colour\}, and its task was given category, goal, text$",
+        ),
+        (
+            method("m", "top", '{id = "a", task = "low"}') + method("n", "low", ASK),
+            r"m: no method for 'low' fits: n refers to \$\{text\}, .* given no arguments$",
+        ),
+        (
+            method("m", "top", step("low")) + method("n", "low", ASK_PLAINLY, extra="when = ['x']"),
+            "m: no method for 'low' fits: n needs x$",
+        ),
+        (
+            method("m", "top", step("low"), TAKING)
+            + method("n", "low", ASK_PLAINLY, extra='gives = {notes = "${ask.notes}"}'),
+            "m: no method for 'low' fits: n does not give colour$",
+        ),
+        (
+            method("m", "top", step("low")) + method("n", "low", step("top")),
+            "m: no method for 'low' fits: n: no method for 'top' fits: m needs 'low', for which",
+        ),
+    ],
+)
+def test_what_no_plan_lacks_is_named(text: str, words: str) -> None:
+    with pytest.raises(NoPlan, match=words):
+        plan(text)
+
+
 def test_an_unknown_task_is_no_plan() -> None:
     with pytest.raises(NoPlan, match="no method decomposes 'nonsense'"):
         plan(method("m", "top", ASK), "nonsense")
@@ -335,10 +374,6 @@ def test_no_table_breaks_the_reader(table: dict[str, Any]) -> None:
         combine(read_methods(text))
 
 
-def step(task: str) -> str:
-    return f'{{id = "go", task = "{task}"}}'
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -356,6 +391,30 @@ def step(task: str) -> str:
 def test_methods_that_never_come_to_an_end_are_not_signed(text: str, words: str) -> None:
     with pytest.raises(BadMethod, match=words):
         check_signable(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            method("m", "top", ASK.replace("text}", "colour}")),
+            r"subtask ask, arguments: \$\{colour\} is given to top by nobody; .* goal, text$",
+        ),
+        (
+            method("m", "top", step("low"), TAKING) + method("n", "low", ASK),
+            r"\(line 1\) m, subtask go, task: no method of low gives colour$",
+        ),
+    ],
+)
+def test_what_refers_to_nothing_is_not_signed(text: str, words: str) -> None:
+    with pytest.raises(BadMethod, match=words):
+        check_signable(text)
+
+
+def test_an_argument_that_another_method_gives_is_signed() -> None:
+    giving = '{id = "go", task = "low", arguments = {colour = "blue"}}'
+    low = method("n", "low", ASK.replace("text}", "colour}"))
+    check_signable(method("m", "top", giving) + low)
 
 
 def test_methods_that_come_back_to_themselves_and_have_another_way_are_signed() -> None:

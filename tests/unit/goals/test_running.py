@@ -263,6 +263,24 @@ def test_a_deadline_that_passed_holds_the_goal() -> None:
     assert world.book.get(goal.id).held == "deadline_passed"
 
 
+def test_a_goal_past_its_deadline_does_not_go_on_and_says_what_to_do_instead() -> None:
+    world = GoalsInMemory(CHAIN)
+    goal = world.adopted(deadline="2026-03-01T12:00:01Z")
+    world.gate.root.clock.advance(minutes=1)
+    world.run_all()
+    held = len(world.gate.root.ledger.records_of(goal.id, events.HELD))
+    for go_on in (
+        lambda: world.control.resume(goal.id, actor="operator"),
+        lambda: world.control.retry(goal.id, None, actor="operator"),
+    ):
+        with pytest.raises(Conflict, match=r"its deadline was 2026-03-01T12:00:01Z$") as refused:
+            go_on()
+        assert refused.value.reason == "deadline_passed"
+        assert refused.value.next_step.startswith(f"astra goals abandon {goal.id} ")
+    world.run_all()
+    assert len(world.gate.root.ledger.records_of(goal.id, events.HELD)) == held
+
+
 def test_a_reopened_goal_is_planned_adopted_and_run_anew() -> None:
     world = GoalsInMemory(CHAIN)
     goal = world.adopted()
@@ -465,7 +483,8 @@ class CrashingGraph(RuleBasedStateMachine):
         begun = Counter(self.world.performer.begun)
         self.world.run_all(go_on=True)
         assert self.world.performer.begun == begun
-        self.world.control.resume(self.goal.id, actor="operator")
+        if self.world.book.get(self.goal.id).held == "paused":  # no task was found cut off
+            self.world.control.resume(self.goal.id, actor="operator")
 
     @precondition(lambda self: self.world.book.get(self.goal.id).state in UNDER_WAY)
     @rule()
@@ -540,6 +559,43 @@ def test_what_a_dead_daemon_left_is_found_again_where_it_can_be() -> None:
     world.performer.found = {"a": Waiting(on="chg_00000001", why="x")}
     world.run_all()
     assert world.states(goal)["a"] == "waiting"
+    assert world.performer.begun == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    ("stop", "repeatable", "state", "held"),
+    [
+        ("pause", True, "pending", "paused"),
+        ("pause", False, "failed", "task_failed"),
+        ("abandon", True, "failed", ""),
+    ],
+)
+def test_what_a_dead_daemon_left_running_in_a_goal_that_stands_still_is_not_shown_as_running(
+    stop: str, repeatable: bool, state: str, held: str
+) -> None:
+    world = GoalsInMemory(CHAIN)
+    world.performer.repeatable = repeatable
+    goal = world.adopted()
+    ledger: Any = world.gate.root.ledger
+    append = ledger.append
+
+    def die_at_the_end(batch: Any, **options: Any) -> Any:
+        if batch[0].type == events.TASK_FINISHED:
+            raise Killed
+        return append(batch, **options)
+
+    ledger.append = die_at_the_end
+    with pytest.raises(Killed):
+        world.run_all()
+    ledger.append = append
+    if stop == "pause":
+        world.control.pause(goal.id, actor="operator")
+    else:
+        world.control.abandon(goal.id, "enough", actor="operator")
+    world.runner = world.new_runner()
+    world.run_all()
+    assert world.states(goal)["a"] == state
+    assert world.book.get(goal.id).held == held
     assert world.performer.begun == {"a": 1}
 
 

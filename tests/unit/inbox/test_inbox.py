@@ -157,6 +157,16 @@ def test_a_goal_that_is_paused_waits_and_one_that_goes_on_does_not() -> None:
     assert inbox.list_items() == []
 
 
+def test_a_goal_past_its_deadline_is_not_offered_to_go_on() -> None:
+    world = GoalsInMemory(ONE_TASK)
+    goal = world.adopted(deadline="2026-03-01T12:00:01Z")
+    world.gate.root.clock.advance(minutes=1)
+    world.run_all()
+    (item,) = inbox_of_gate(world.gate, world.gate.planning.register).list_items()
+    assert item.why.startswith("its deadline has passed")
+    assert item.command == f"astra goals abandon {goal.id} --reason TEXT"
+
+
 def test_a_goal_that_no_method_fits_waits_for_a_person() -> None:
     world = GoalsInMemory(ONE_TASK)
     goal = world.propose(task="unheard_of")

@@ -9,8 +9,8 @@ from mcp.server.session import ServerSession
 
 from astra.interfaces.mcp.streamable import HttpSessions
 from astra.interfaces.mcp.tool_server import ToolServer
+from astra.operations.caps import MCP_SESSIONS
 from astra.testing import CounterInMemory
-from astra.trusted.policy.caps import MCP_SESSIONS
 
 PROTOCOL = "2025-06-18"
 INITIALIZE = {

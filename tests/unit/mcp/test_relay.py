@@ -12,7 +12,7 @@ import pytest
 
 from astra.interfaces import socket_path
 from astra.interfaces.mcp import relay
-from astra.interfaces.mcp.greetings import Greetings, name_opening, read_answers
+from astra.interfaces.mcp.first_answers import Standing, write_standing
 from astra.interfaces.mcp.session import Opening
 
 INITIALIZE = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
@@ -249,14 +249,10 @@ class SlowStart(relay.Daemon):
         return super().reach()
 
 
-def test_while_the_daemon_starts_the_first_answers_are_the_last_ones(tmp_path: Path) -> None:
+def test_while_the_daemon_starts_the_relay_answers_what_is_asked_first(tmp_path: Path) -> None:
     run = tmp_path / "var" / "run"
     run.mkdir(parents=True)
-    kept = Greetings(run)
-    name = name_opening(Opening().to_line())
-    kept.keep(name, "initialize 2025-11-25", {"serverInfo": {"name": "astra"}})
-    kept.keep(name, "tools/list 2025-11-25", {"tools": [{"name": "a"}]})
-    kept.save()
+    write_standing(run, Standing(flags={"PERSONA_MODE_ENABLED": True}))
     said: list[dict[str, Any]] = []
     daemon = SlowStart(tmp_path)
     between = relay.Relay(daemon, lambda data: said.append(json.loads(data)))
@@ -265,7 +261,7 @@ def test_while_the_daemon_starts_the_first_answers_are_the_last_ones(tmp_path: P
     for message in (hello, INITIALIZED, {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}):
         between.forward_from_client(json.dumps(message).encode() + b"\n")
     assert [answer["id"] for answer in said] == [1, 2], "nobody waited for the daemon"
-    assert said[1]["result"] == {"tools": [{"name": "a"}]}
+    assert "read_source_code" in {tool["name"] for tool in said[1]["result"]["tools"]}
     calling = threading.Thread(
         target=between.forward_from_client, args=(json.dumps(CALL).encode() + b"\n",)
     )
@@ -288,20 +284,3 @@ def test_while_the_daemon_starts_the_first_answers_are_the_last_ones(tmp_path: P
     listening.join(60)
     assert CHANGED in said
     assert [answer.get("id") for answer in said].count(1) == 1
-
-
-def test_answers_of_another_version_or_opening_are_not_used(tmp_path: Path) -> None:
-    kept = Greetings(tmp_path)
-    kept.keep("one", "initialize x", {"a": 1})
-    kept.save()
-    assert read_answers(tmp_path, "one") == {"initialize x": {"a": 1}}
-    assert read_answers(tmp_path, "other") == {}
-    place = tmp_path / "mcp-greetings.json"
-    for text in (
-        "",
-        "[]",
-        '{"version": 1}',
-        place.read_text().replace('"version": "', '"version": "9'),
-    ):
-        place.write_text(text)
-        assert read_answers(tmp_path, "one") == {}

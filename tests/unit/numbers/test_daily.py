@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from astra.numbers import daily
+from astra.numbers import budget_usage, daily
 from astra.testing import MemoryLedger, SetClock
 from astra.trusted.kernel.errors import BadInput, NotFound
 from astra.trusted.ledger.projection import CORE
@@ -168,14 +168,14 @@ def test_budgets_come_fullest_first_with_every_day_and_whose_story_tells_it(
     for _ in range(2):
         spent(root, "schedule", "sch_1", 4)
     days = daily.window(3, now=root.clock.now())
-    (fullest, pool), others = budgets.list_fullest_budgets(root.ledger, days, most=2)
+    (fullest, pool), others = budget_usage.list_fullest_budgets(root.ledger, days, most=2)
     assert others == 0
     assert (fullest["name"], fullest["limit"], fullest["used"]) == ("sch_1", 4, [0, 0, 2])
     assert (pool["name"], pool["used"]) == ("agent", [3, 0, 0])
     assert pool["ids"] == [Scope("actor", "agent", 2_000, FIRST).id, None, None]
-    (only,), others = budgets.list_fullest_budgets(root.ledger, days, most=1)
+    (only,), others = budget_usage.list_fullest_budgets(root.ledger, days, most=1)
     assert (only["name"], others) == ("sch_1", 1)
-    assert budgets.list_fullest_budgets(root.ledger, ("2026-02-01",), most=2) == ([], 0)
+    assert budget_usage.list_fullest_budgets(root.ledger, ("2026-02-01",), most=2) == ([], 0)
 
 
 def test_no_question_reads_every_record(root: Root) -> None:
@@ -183,7 +183,7 @@ def test_no_question_reads_every_record(root: Root) -> None:
     planned = Planned(root.ledger)
     days = daily.window(90, now=root.clock.now())
     daily.series(planned, days)
-    budgets.list_fullest_budgets(planned, days, most=10)
+    budget_usage.list_fullest_budgets(planned, days, most=10)
     for measure in daily.MEASURES:
         asked = {"since": date(2026, 1, 1), "until": date(2026, 3, 31), "limit": 10}
         daily.evidence(planned, measure, **asked)

@@ -42,6 +42,13 @@ def test_outcomes_are_told_newest_first(gate: GateInMemory) -> None:
     assert "the branch moved" in notes[0].text
 
 
+def test_a_reason_cannot_steer_the_terminal_of_who_reads(gate: GateInMemory) -> None:
+    gate.desk.reject(ask(gate, "a"), "enough\x1b[2J", actor="user:1000")
+    (note,), _ = Awareness(gate.root.ledger).read()
+    assert "enough" in note.text
+    assert "\x1b" not in note.text
+
+
 def test_a_call_that_was_cut_off_is_an_alert(gate: GateInMemory) -> None:
     started = Event(
         type="tool_started", actor="agent:test", data={"tool": "write_file"}, subject="call_0001"

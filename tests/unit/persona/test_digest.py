@@ -3,7 +3,7 @@
 import pytest
 
 from astra.beliefs.shifts import Shifts
-from astra.persona.awareness import Awareness
+from astra.persona.awareness import CODE_WRITE, Awareness
 from astra.persona.digest import LONGEST_DIGEST, MOST_BELIEFS, MOST_NOTES, Digest
 from astra.testing import GateInMemory
 from astra.trusted.ledger.record import Event
@@ -105,6 +105,65 @@ def test_of_several_notes_about_one_thing_only_the_newest_is_told(gate: GateInMe
     lines = digest(gate).splitlines()
     assert len(lines) == 1
     assert "was withdrawn: the branch moved" in lines[0]
+
+
+HELD = ("goal_held", {"reason": "task_failed", "detail": "research failed"})
+UNPLANNED = ("goal_planning_failed", {"reason": "no method fits", "asks_model": True})
+WAITS = ("agent_blocked_on_permission", {"reason": "it wants httpbin.org"})
+MERGED = (
+    "code_modification_executed",
+    {"target_branch": "main", "commit": "a" * 40, "deploy": True},
+)
+COMPLETE = ("tests_completed", {"words": "12 tests passed", "verdict": "passed"})
+RETURNED = ("change_returned", {"reason": "its tests fail", "failures": []})
+GRAPH = {"graph": {"task": "t", "method": "m", "methods_digest": "", "nodes": []}}
+
+
+@pytest.mark.parametrize(
+    ("subject", "before", "after", "now"),
+    [
+        ("goal_00000001", HELD, ("goal_resumed", {"after": "task_failed"}), "its tasks go on"),
+        ("goal_00000001", HELD, ("goal_retried", {"nodes": ["a", "b"]}), "2 of its tasks begin"),
+        ("goal_00000001", UNPLANNED, ("goal_planned", GRAPH), "is planned now: 0 tasks"),
+        ("goal_00000001", ("goal_abandoned", {"reason": "no"}), ("goal_reopened", {}), "reopened"),
+        ("plan_00000001", WAITS, ("agent_resumed", {"reason": "granted"}), "goes on"),
+        (
+            "chg_00000001",
+            MERGED,
+            ("code_modification_rolled_back", {"reason": "its release failed", "diff": ""}),
+            "serves no more: its release failed",
+        ),
+        (
+            "chg_00000001",
+            COMPLETE,
+            ("change_rebased", {"facts": {"files": []}}),
+            "is gathered anew",
+        ),
+        ("chg_00000001", COMPLETE, ("change_evidence_renewed", {}), "is gathered anew"),
+        ("chg_00000001", RETURNED, ("change_superseded", {"by": "chg_00000002"}), "chg_00000002"),
+    ],
+)
+def test_what_was_so_is_told_no_more_once_it_is_over(
+    gate: GateInMemory,
+    subject: str,
+    before: tuple[str, dict[str, object]],
+    after: tuple[str, dict[str, object]],
+    now: str,
+) -> None:
+    on = {"flag": CODE_WRITE, "on": True}
+    gate.root.ledger.append([Event(type="flag_set", actor="operator", data=on)])
+    for type_, data in (before, after):
+        gate.root.ledger.append([Event(type=type_, actor="daemon", data=data, subject=subject)])
+    (line,) = digest(gate).splitlines()
+    assert subject in line
+    assert now in line
+
+
+def test_a_plan_is_news_only_where_there_was_none(gate: GateInMemory) -> None:
+    goal_note(gate, "goal_00000001", "greet everybody")
+    planned = Event(type="goal_planned", actor="daemon", data=GRAPH, subject="goal_00000001")
+    gate.root.ledger.append([planned])
+    assert "was created: greet everybody" in digest(gate)
 
 
 def test_a_digest_is_bounded_whatever_is_written_into_goals(gate: GateInMemory) -> None:

@@ -16,6 +16,10 @@ from astra.trusted.ledger import views
 from plans_at_work import PlansAtWork, document, done
 
 
+class Dies(BaseException):
+    """Stands for kill -9: nothing in the product catches it."""
+
+
 class Agent:
     """A coding agent that gives what a test wrote down."""
 
@@ -56,13 +60,21 @@ class Path:
     def __init__(self) -> None:
         self.proposed: list[Proposal] = []
         self.states: dict[str, ChangeOutcome] = {}
+        self.dies = False
 
     def find(self, change_id: str) -> ChangeOutcome:
         return self.states.get(change_id, ChangeOutcome(state=ChangeOutcome.PASSED))
 
     def propose(self, proposal: Proposal) -> str:
         self.proposed.append(proposal)
+        if self.dies:
+            raise Dies
         return f"chg_{len(self.proposed):016x}"
+
+    def find_newest(self, agent_id: str, *, after: int) -> str:
+        proposed_by = [proposal.agent_id for proposal in self.proposed]
+        assert after > 0
+        return f"chg_{len(self.proposed):016x}" if agent_id in proposed_by else ""
 
 
 def code(text: str = "rename it") -> dict[str, Any]:
@@ -233,6 +245,37 @@ def test_tests_that_fail_come_back_to_the_coder_with_their_output(path: Path) ->
     first, second = path.proposed
     assert (first.supersedes, second.supersedes) == ("", "chg_0000000000000001")
     assert any("expected 'Good day, Ada'" in part for part in model.prompts[2].data)
+
+
+@pytest.mark.parametrize("paused", [False, True])
+def test_a_crash_right_behind_a_proposal_leaves_one_change(path: Path, *, paused: bool) -> None:
+    work = at_work(path)
+    path.dies = True
+    model = work.script(place("greet"), fenced(GOOD_DAY))
+    plan = greeting(work)
+    with pytest.raises(Dies):
+        work.run(plan)
+    path.dies = False
+    work.running = work.new_running()
+    if paused:
+        work.running.control.pause(plan.id, actor="user:1")
+        work.running.runner.watch()
+        work.decide(work.get(plan), "resume")
+    assert work.run(plan).state is State.COMPLETED
+    assert len(path.proposed) == 1
+    assert len(model.prompts) == 2
+    assert "chg_0000000000000001 was proposed" in str(work.steps(plan)[0].result)
+
+
+def test_a_crash_before_a_proposal_has_it_written_again(path: Path) -> None:
+    work = at_work(path)
+    work.script(place("greet"), Dies(), place("greet"), fenced(GOOD_DAY))
+    plan = greeting(work)
+    with pytest.raises(Dies):
+        work.run(plan)
+    work.running = work.new_running()
+    assert work.run(plan).state is State.COMPLETED
+    assert len(path.proposed) == 1
 
 
 def test_a_plan_whose_change_keeps_failing_is_not_completed(path: Path) -> None:

@@ -47,7 +47,7 @@ def test_every_state_is_led_to_by_some_event() -> None:
 
 def test_the_families_are_frozen_and_together_all_there_is() -> None:
     families = (
-        events.PHASE3_STEP8_EVENTS,
+        events.DECISION_EVENTS,
         events.RUNNER_EVENTS,
         events.DRAFTING_EVENTS,
         events.FILE_EVENTS,
@@ -55,14 +55,18 @@ def test_the_families_are_frozen_and_together_all_there_is() -> None:
     )
     assert all(isinstance(family, frozenset) for family in families)
     assert sum(map(len, families)) == len(events.PLAN_EVENTS)
-    assert {
-        "agent_plan_drafted",
-        "agent_plan_approved",
-        "agent_plan_rejected",
-        "agent_plan_revised",
-        "agent_global_grant_added",
-        "agent_global_grant_removed",
-    } == events.PHASE3_STEP8_EVENTS
+    assert (
+        {
+            "agent_plan_drafted",
+            "agent_plan_approved",
+            "agent_plan_rejected",
+            "agent_plan_revised",
+            "agent_global_grant_added",
+            "agent_global_grant_removed",
+        }
+        == events.DECISION_EVENTS
+        == events.PHASE3_STEP8_EVENTS
+    )
     assert {
         "agent_started",
         "agent_checkpoint_started",

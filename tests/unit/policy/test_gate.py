@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from astra.numbers import budget_usage
 from astra.testing import GateInMemory
 from astra.trusted.kernel.errors import NeedsApproval, Refused
-from astra.trusted.policy import budgets, flags
+from astra.trusted.policy import flags
 from astra.trusted.policy.call import Actor, Call, Footprint, Role, Tier
 from astra.trusted.policy.decision import Reason, Verdict
 from astra.trusted.policy.gate import Known, decide
@@ -187,7 +188,7 @@ def test_a_budget_starts_again_at_midnight_utc() -> None:
     assert gate.gate.admit(call(Tier.LOCAL_WRITE))[0].reason is Reason.BUDGET_SPENT
     gate.root.clock.advance(seconds=1)
     assert gate.gate.admit(call(Tier.LOCAL_WRITE))[0].allowed
-    days = {row["day"] for row in budgets.consumption(gate.root.ledger)}
+    days = {row["day"] for row in budget_usage.list_consumption(gate.root.ledger)}
     assert days == {"2026-05-01", "2026-05-02"}
 
 
@@ -196,7 +197,7 @@ def test_a_week_shows_each_of_seven_days_and_the_days_without_a_call() -> None:
     for days in (1, 1, 5, 1):
         assert gate.gate.admit(call(Tier.LOCAL_WRITE))[0].allowed
         gate.root.clock.advance(days=days)
-    rows = budgets.list_week_usage(gate.root.ledger, now=gate.root.clock.now())
+    rows = budget_usage.list_week_usage(gate.root.ledger, now=gate.root.clock.now())
     assert {(row["scope"], row["used"], tuple(row["week"])) for row in rows} == {
         ("actor", 0, (1, 0, 0, 0, 0, 1, 0)),
         ("tool", 0, (1, 0, 0, 0, 0, 1, 0)),
@@ -217,7 +218,7 @@ def test_refusals_cost_nothing() -> None:
     gate = GateInMemory()
     gate.stopped = True
     gate.gate.admit(call(Tier.LOCAL_WRITE))
-    assert budgets.consumption(gate.root.ledger) == []
+    assert budget_usage.list_consumption(gate.root.ledger) == []
 
 
 def test_a_permit_fits_one_call_once() -> None:

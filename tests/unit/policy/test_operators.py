@@ -13,9 +13,10 @@ from astra.trusted.kernel.errors import AstraError, SignatureRejected, Signature
 from astra.trusted.kernel.signatures import KeyPair
 from astra.trusted.ledger import chain
 from astra.trusted.ledger.record import Event, Head
-from astra.trusted.policy import authority, enlisting, operators, scopes
+from astra.trusted.policy import authority, operators, scopes
 from astra.trusted.policy.operators import OperatorsRefused
 from astra.trusted.policy.roles import FULL, Role, read_role
+from astra.trusted.policy.rounds import list_waiting_rounds
 from council import FULL_ROLE, REVIEWER, People, make_role
 
 FLAG = ("flag_set", {"flag": "ASTRA_CODE_WRITE_ENABLED", "on": True})
@@ -173,11 +174,11 @@ def test_a_first_signature_waits_and_the_second_completes_it(people: People) -> 
     people.set_rules(configuration=2)
     with pytest.raises(SignaturesMissing, match="1 of 2: signed by owner, waits for one more"):
         people.record("owner", *CONFIG)
-    (waiting,) = enlisting.list_waiting_rounds(people.ledger, now=people.root.clock.now())
+    (waiting,) = list_waiting_rounds(people.ledger, now=people.root.clock.now())
     assert (waiting["action"], waiting["signed_by"]) == ("config_signed", ["owner"])
     record = people.record("anna", *CONFIG)
     assert authority.find_signers(people.ledger, record) == ("owner", "anna")
-    assert enlisting.list_waiting_rounds(people.ledger, now=people.root.clock.now()) == []
+    assert list_waiting_rounds(people.ledger, now=people.root.clock.now()) == []
 
 
 def test_a_protected_change_takes_two_and_others_take_one(people: People) -> None:

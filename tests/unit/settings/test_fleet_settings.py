@@ -40,8 +40,10 @@ def test_what_is_no_fleet_is_refused_by_name(line: str, key: str) -> None:
     assert refused.value.facts["key"] == f"deploy.fleet.{key}"
 
 
-def test_a_migration_that_runs_once_does_not_go_with_a_fleet() -> None:
-    app = APP + 'before_start = "python3 migrate.py"\n'
+def test_an_instance_has_longer_than_its_before_start_may_take() -> None:
+    app = APP + 'before_start = "python3 migrate.py"\nbefore_start_seconds = 600\n'
+    named = '[deploy.fleet]\ninstances = ["web-1"]\n'
     parse(app)
+    parse(app + named + "instance_seconds = 601\n")
     with pytest.raises(BadSetting, match="before_start"):
-        parse(app + '[deploy.fleet]\ninstances = ["web-1"]\n')
+        parse(app + named)

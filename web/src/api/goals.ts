@@ -3,11 +3,12 @@
 import { queryOptions } from "@tanstack/react-query";
 import { answer, api } from "./client";
 import { sign } from "./passkey";
-import type { components } from "./schema";
+import type { components, paths } from "./schema";
 
 type Schemas = components["schemas"];
 
 export type Goal = Schemas["GoalDetails"];
+export type GoalBody = paths["/api/goals"]["post"]["requestBody"]["content"]["application/json"];
 export type GoalBrief = Schemas["GoalAnswer"];
 export type GoalTask = Schemas["GoalTask"];
 export type GoalGraph = Schemas["GoalGraph"];
@@ -51,9 +52,9 @@ export const askForAdoption = (identifier: string) =>
   answer(api.POST("/api/goals/{identifier}/approval", one(identifier)));
 
 /** Propose a goal; unless it is signed, it counts as proposed by an agent. */
-export async function createGoal(body: Record<string, unknown>, signs: boolean): Promise<Goal> {
+export async function createGoal(body: GoalBody, signs: boolean): Promise<Goal> {
   if (!signs) return answer(api.POST("/api/goals", { body }));
   const content = await answer(api.POST("/api/goals/content", { body }));
   const authority = await sign("goal_created", content);
-  return answer(api.POST("/api/goals", { body: { ...content, authority } }));
+  return answer(api.POST("/api/goals", { body: { ...(content as GoalBody), authority } }));
 }

@@ -4896,6 +4896,53 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /**
+         * EditArguments
+         * @description One file: its whole content, a search to replace, or its deletion.
+         */
+        EditArguments: {
+            /**
+             * Path
+             * @description from the top of the target
+             */
+            path: string;
+            /**
+             * Content
+             * @description the whole file
+             */
+            content?: string | null;
+            /**
+             * Content Base64
+             * @description the whole file, where it is not UTF-8
+             */
+            content_base64?: string | null;
+            /**
+             * Executable
+             * @description left out: as it is
+             */
+            executable?: boolean | null;
+            /**
+             * Search
+             * @description text that is in the file exactly once
+             */
+            search?: string | null;
+            /**
+             * Replace
+             * @description what it becomes
+             */
+            replace?: string | null;
+            /**
+             * Every
+             * @description replace every place it is in
+             * @default false
+             */
+            every: boolean;
+            /**
+             * Delete
+             * @description delete the file
+             */
+            delete?: true | null;
+        };
         /** EnrolmentLink */
         EnrolmentLink: {
             /** Url */
@@ -5652,6 +5699,12 @@ export interface components {
              * @default
              */
             clock: string;
+            /**
+             * Next Index
+             * @description that another version is installed, and how far its index is
+             * @default
+             */
+            next_index: string;
         };
         /**
          * LinesShown
@@ -6061,6 +6114,11 @@ export interface components {
              */
             position: number;
         };
+        /**
+         * Overlap
+         * @enum {string}
+         */
+        Overlap: "skip" | "queue" | "cancel-previous";
         /** Page[ApprovalShown] */
         Page_ApprovalShown_: {
             /** Items */
@@ -11082,7 +11140,97 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    [key: string]: unknown;
+                    /**
+                     * Name
+                     * @description what to call it
+                     */
+                    name: string;
+                    /**
+                     * Cron Expression
+                     * @description cron: five fields, or @hourly, @daily, …
+                     */
+                    cron_expression: string;
+                    /**
+                     * Timezone
+                     * @description IANA name
+                     * @default UTC
+                     */
+                    timezone?: string;
+                    /**
+                     * Target Tool
+                     * @description the tool to run
+                     */
+                    target_tool: string;
+                    /**
+                     * Payload
+                     * @description its arguments
+                     */
+                    payload?: {
+                        [key: string]: unknown;
+                    };
+                    /**
+                     * Safety Tier
+                     * @description at least the tool's own
+                     */
+                    safety_tier?: number | null;
+                    /**
+                     * Per Day Budget
+                     * @description firings a UTC day
+                     * @default 4
+                     */
+                    per_day_budget?: number;
+                    /**
+                     * @description while the one before runs
+                     * @default skip
+                     */
+                    overlap?: components["schemas"]["Overlap"];
+                    /**
+                     * Catch Up Seconds
+                     * @description how late a missed firing may run
+                     * @default 3600
+                     */
+                    catch_up_seconds?: number;
+                    /**
+                     * Attempts
+                     * @description tries in all
+                     * @default 1
+                     */
+                    attempts?: number;
+                    /**
+                     * Backoff Seconds
+                     * @description pause before the second try
+                     * @default 60
+                     */
+                    backoff_seconds?: number;
+                    /**
+                     * Jitter Seconds
+                     * @description up to so much more
+                     * @default 0
+                     */
+                    jitter_seconds?: number;
+                    /**
+                     * After
+                     * @description schedules to succeed first
+                     */
+                    after?: string[];
+                    /**
+                     * Slow After
+                     * @description slow down after so many failures
+                     * @default 0
+                     */
+                    slow_after?: number;
+                    /**
+                     * Slow Below
+                     * @description or below this success rate, in %
+                     * @default 0
+                     */
+                    slow_below?: number;
+                    /**
+                     * Slowest
+                     * @description then only every so manieth firing
+                     * @default 1
+                     */
+                    slowest?: number;
                 };
             };
         };
@@ -11213,7 +11361,90 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    [key: string]: unknown;
+                    /**
+                     * Seen
+                     * @description `etag` you saw; refused if it changed
+                     */
+                    seen?: string | null;
+                    /**
+                     * Name
+                     * @description as create
+                     */
+                    name?: string | null;
+                    /**
+                     * Cron Expression
+                     * @description as create
+                     */
+                    cron_expression?: string | null;
+                    /**
+                     * Timezone
+                     * @description as create
+                     */
+                    timezone?: string | null;
+                    /**
+                     * Target Tool
+                     * @description as create
+                     */
+                    target_tool?: string | null;
+                    /**
+                     * Payload
+                     * @description as create
+                     */
+                    payload?: {
+                        [key: string]: unknown;
+                    } | null;
+                    /**
+                     * Safety Tier
+                     * @description as create
+                     */
+                    safety_tier?: number | null;
+                    /**
+                     * Per Day Budget
+                     * @description as create
+                     */
+                    per_day_budget?: number | null;
+                    /** @description as create */
+                    overlap?: components["schemas"]["Overlap"] | null;
+                    /**
+                     * Catch Up Seconds
+                     * @description as create
+                     */
+                    catch_up_seconds?: number | null;
+                    /**
+                     * Attempts
+                     * @description as create
+                     */
+                    attempts?: number | null;
+                    /**
+                     * Backoff Seconds
+                     * @description as create
+                     */
+                    backoff_seconds?: number | null;
+                    /**
+                     * Jitter Seconds
+                     * @description as create
+                     */
+                    jitter_seconds?: number | null;
+                    /**
+                     * After
+                     * @description as create
+                     */
+                    after?: string[] | null;
+                    /**
+                     * Slow After
+                     * @description as create
+                     */
+                    slow_after?: number | null;
+                    /**
+                     * Slow Below
+                     * @description as create
+                     */
+                    slow_below?: number | null;
+                    /**
+                     * Slowest
+                     * @description as create
+                     */
+                    slowest?: number | null;
                 };
             };
         };
@@ -11563,7 +11794,30 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    [key: string]: unknown;
+                    /**
+                     * Text
+                     * @description the wish
+                     */
+                    text: string;
+                    /**
+                     * Strength
+                     * @description it fades from here
+                     * @default 1
+                     */
+                    strength?: number;
+                    /**
+                     * Tags
+                     * @description to find it by
+                     * @default []
+                     */
+                    tags?: string[];
+                    /**
+                     * Context
+                     * @description where it came from
+                     */
+                    context?: string | {
+                        [key: string]: unknown;
+                    } | null;
                 };
             };
         };
@@ -11950,7 +12204,62 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    [key: string]: unknown;
+                    /**
+                     * Text
+                     * @description what is to be achieved
+                     */
+                    text: string;
+                    /**
+                     * Category
+                     * @description its origin
+                     * @default user_requested
+                     * @enum {string}
+                     */
+                    category?: "user_requested" | "introspection" | "exploration" | "maintenance";
+                    /**
+                     * Task
+                     * @description a task of a method: implement_feature, …
+                     * @default achieve
+                     */
+                    task?: string;
+                    /**
+                     * Criteria
+                     * @description each a command, file, outcome (kept) or metric (NAME below N)
+                     * @default []
+                     */
+                    criteria?: {
+                        [key: string]: string;
+                    }[];
+                    /**
+                     * Deadline
+                     * @description ISO 8601, with offset
+                     */
+                    deadline?: string | null;
+                    /**
+                     * Budget
+                     * @description model_calls, tokens, minutes, money
+                     */
+                    budget?: {
+                        [key: string]: number | string;
+                    } | null;
+                    /**
+                     * Priority
+                     * @description higher first
+                     * @default 0
+                     */
+                    priority?: number;
+                    /**
+                     * Parent
+                     * @description goal_…
+                     */
+                    parent?: string | null;
+                    /**
+                     * Authority
+                     * @description a signature over the content, where it is the operator's own
+                     */
+                    authority?: {
+                        [key: string]: unknown;
+                    } | null;
                 };
             };
         };
@@ -12074,7 +12383,55 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    [key: string]: unknown;
+                    /**
+                     * Text
+                     * @description what is to be achieved
+                     */
+                    text: string;
+                    /**
+                     * Category
+                     * @description its origin
+                     * @default user_requested
+                     * @enum {string}
+                     */
+                    category?: "user_requested" | "introspection" | "exploration" | "maintenance";
+                    /**
+                     * Task
+                     * @description a task of a method: implement_feature, …
+                     * @default achieve
+                     */
+                    task?: string;
+                    /**
+                     * Criteria
+                     * @description each a command, file, outcome (kept) or metric (NAME below N)
+                     * @default []
+                     */
+                    criteria?: {
+                        [key: string]: string;
+                    }[];
+                    /**
+                     * Deadline
+                     * @description ISO 8601, with offset
+                     */
+                    deadline?: string | null;
+                    /**
+                     * Budget
+                     * @description model_calls, tokens, minutes, money
+                     */
+                    budget?: {
+                        [key: string]: number | string;
+                    } | null;
+                    /**
+                     * Priority
+                     * @description higher first
+                     * @default 0
+                     */
+                    priority?: number;
+                    /**
+                     * Parent
+                     * @description goal_…
+                     */
+                    parent?: string | null;
                 };
             };
         };
@@ -12536,7 +12893,35 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    [key: string]: unknown;
+                    /**
+                     * Question
+                     * @description what to find out
+                     */
+                    question: string;
+                    /**
+                     * Max Tasks
+                     * @description searches
+                     * @default 8
+                     */
+                    max_tasks?: number;
+                    /**
+                     * Max Depth
+                     * @description levels of follow-up questions
+                     * @default 1
+                     */
+                    max_depth?: number;
+                    /**
+                     * Sources
+                     * @description any of source, documents, ledger, notes, web; default all
+                     * @default []
+                     */
+                    sources?: string[];
+                    /**
+                     * Urls
+                     * @description pages to read, of granted hosts only
+                     * @default []
+                     */
+                    urls?: string[];
                 };
             };
         };
@@ -12667,7 +13052,29 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    [key: string]: unknown;
+                    /**
+                     * Statement
+                     * @description what is so
+                     */
+                    statement: string;
+                    /**
+                     * Claim
+                     * @description rolled_back, passes_tests, flaky, works, fails, fails_at_night
+                     * @default
+                     */
+                    claim?: string;
+                    /**
+                     * Scope Kind
+                     * @description path, test, method, tool, schedule, domain
+                     * @default
+                     */
+                    scope_kind?: string;
+                    /**
+                     * Scope
+                     * @description which one
+                     * @default
+                     */
+                    scope?: string;
                 };
             };
         };
@@ -12841,7 +13248,56 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    [key: string]: unknown;
+                    /**
+                     * Reason
+                     * @description why the code should change
+                     */
+                    reason: string;
+                    /**
+                     * Edits
+                     * @description one for each file
+                     */
+                    edits?: components["schemas"]["EditArguments"][];
+                    /**
+                     * Patch
+                     * @description a unified diff
+                     */
+                    patch?: string | null;
+                    /**
+                     * Patch Base64
+                     * @description a unified diff that is not UTF-8
+                     */
+                    patch_base64?: string | null;
+                    /**
+                     * From Branch
+                     * @description a branch of your clone, instead of edits
+                     * @default
+                     */
+                    from_branch?: string;
+                    /**
+                     * Goal
+                     * @description the goal it serves (goal_…)
+                     * @default
+                     */
+                    goal?: string;
+                    /**
+                     * Research
+                     * @description the research it comes from: res_…
+                     * @default
+                     */
+                    research?: string;
+                    /**
+                     * Supersedes
+                     * @description the change this is a revision of (chg_…)
+                     * @default
+                     */
+                    supersedes?: string;
+                    /**
+                     * Reverts
+                     * @description a merged change to take back instead
+                     * @default
+                     */
+                    reverts?: string;
                 };
             };
         };
@@ -13522,7 +13978,31 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    [key: string]: unknown;
+                    /**
+                     * Description
+                     * @description what to do, in words
+                     * @default
+                     */
+                    description?: string;
+                    /**
+                     * Goal
+                     * @description goal_…
+                     * @default
+                     */
+                    goal?: string;
+                    /**
+                     * Plan
+                     * @description goals, checkpoints, manifest, estimated_duration_minutes
+                     */
+                    plan?: {
+                        [key: string]: unknown;
+                    } | null;
+                    /**
+                     * Notification Channels
+                     * @description names the operator gave to channels
+                     * @default []
+                     */
+                    notification_channels?: string[];
                 };
             };
         };

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useRef, useState } from "react";
-import { createGoal } from "../api/goals";
+import { createGoal, type GoalBody } from "../api/goals";
 import { passkeysWork } from "../api/passkey";
 import { passkeysQuery } from "../api/queries";
 import { Button } from "../parts/Button";
@@ -23,7 +23,7 @@ const TASKS = [
 
 type Draft = {
   text: string;
-  category: string;
+  category: NonNullable<GoalBody["category"]>;
   task: string;
   command: string;
   file: string;
@@ -41,7 +41,7 @@ const EMPTY: Draft = {
   money: "",
 };
 
-export function bodyOf(draft: Draft): Record<string, unknown> {
+export function bodyOf(draft: Draft): GoalBody {
   const criteria = [
     ...(draft.command.trim() ? [{ command: draft.command.trim() }] : []),
     ...(draft.file.trim() ? [{ file: draft.file.trim() }] : []),

@@ -35,6 +35,10 @@ test("what can be done with a goal follows from its state", () => {
   expect(
     names(goal({ state: "blocked", held: "task_failed", tasks: [task({ state: "pending" })] })),
   ).toEqual([]);
+  expect(names(goal({ state: "blocked", held: "criteria_failed" }))).toEqual(["run", "close"]);
+  for (const held of ["deadline_passed", "no_criteria", "not_signed", "over_cap"]) {
+    expect(names(goal({ state: "blocked", held }))).toEqual(["close"]);
+  }
   expect(names(goal({ state: "satisfied" }))).toEqual(["reopen"]);
   expect(names(goal({ state: "proposed" }))).toEqual([]);
 });
@@ -50,6 +54,7 @@ test("only a task that is over is retried, and only while its goal is under way"
   expect(canRetry(goal({}), task({}))).toBe(true);
   expect(canRetry(goal({}), task({ state: "running" }))).toBe(false);
   expect(canRetry(goal({ state: "satisfied" }), task({}))).toBe(false);
+  expect(canRetry(goal({ state: "blocked", held: "deadline_passed" }), task({}))).toBe(false);
 });
 
 test("time and cost of a task are told in short", () => {

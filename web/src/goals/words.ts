@@ -16,9 +16,10 @@ const HELD: Record<string, string> = {
   paused: "It is paused: nothing of it begins.",
   task_failed: "A task failed for good. Retry it, from there or from a task before it.",
   budget_spent: "Its budget is used up. Your signature gives it the same budget once more.",
-  deadline_passed: "Its deadline is over.",
+  deadline_passed: "Its deadline is over. Abandon it, and propose it anew.",
   no_criteria: "Its tasks are over, and it has no success criteria: you say whether it is reached.",
   criteria_failed: "Its tasks are over, and a success criterion does not hold.",
+  over_cap: "A cap on what models may use has no room now. It goes on by itself when there is.",
   not_signed: "Its graph is not the one that was signed. Abandon it.",
 };
 
@@ -32,11 +33,16 @@ export function standstill(goal: Goal): string {
   return goal.state === "proposed" ? "It waits for your signature." : "";
 }
 
+/** What going on does, where it does something: any other hold would come back at once. */
+const RESUMED: Record<string, string> = {
+  paused: "its tasks may begin again",
+  criteria_failed: "its success criteria are checked again",
+};
+
 export type Move = { move: "run" | "pause" | "close" | "reopen"; name: string; about: string };
 
 /** What can be done with a goal without a signature. */
 export function movesOf(goal: Goal): Move[] {
-  const run = { move: "run" as const, name: "Go on", about: "its tasks may begin again" };
   const pause = { move: "pause" as const, name: "Pause", about: "nothing of it begins" };
   const close = { move: "close" as const, name: "It is reached", about: "by your own judgement" };
   const reopen = { move: "reopen" as const, name: "Reopen", about: "planned and signed anew" };
@@ -44,15 +50,16 @@ export function movesOf(goal: Goal): Move[] {
   if (goal.state === "executing") return [pause];
   if (goal.state !== "blocked") return [];
   const done = goal.tasks.every(({ state }) => ENDED.has(state));
-  const resumable = goal.held !== "" && !["task_failed", "budget_spent"].includes(goal.held);
-  return [...(resumable ? [run] : []), ...(goal.held ? [] : [pause]), ...(done ? [close] : [])];
+  const about = RESUMED[goal.held];
+  const run = about ? [{ move: "run" as const, name: "Go on", about }] : [];
+  return [...run, ...(goal.held ? [] : [pause]), ...(done ? [close] : [])];
 }
 
 const ENDED = new Set(["succeeded", "failed", "skipped"]);
 
 export const canRetry = (goal: Goal, task: GoalTask): boolean =>
   ["executing", "blocked"].includes(goal.state) &&
-  goal.held !== "budget_spent" &&
+  !["budget_spent", "deadline_passed"].includes(goal.held) &&
   ENDED.has(task.state);
 
 export const adoptable = (goal: Goal): boolean =>

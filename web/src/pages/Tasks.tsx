@@ -18,7 +18,7 @@ export function Tasks() {
     <>
       <PageHeader
         title="Tasks"
-        about="What is to be done: for a change, in the graph of a goal, or because a schedule fired. Nothing of a change is live, and no task of a goal begins, before your signature."
+        about="What is to be done: for a change, in the graph of a goal, or because a schedule fired. Nothing of a change is live, and no task of a goal begins, before you signed for it or permitted it in advance."
       />
       <section className="overflow-hidden rounded-card border border-line bg-surface">
         <Answer query={pages}>
@@ -75,7 +75,7 @@ function Row({ task }: { task: Task }) {
           <Time at={task.created_at} />
           {task.finished_at && (
             <>
-              , over <Time at={task.finished_at} />
+              , ended <Time at={task.finished_at} />
             </>
           )}
         </span>

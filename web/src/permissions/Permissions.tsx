@@ -61,7 +61,7 @@ function Adding({ children }: { children: ReactNode }) {
 }
 
 function Merges({ permissions }: { permissions: MergePermission[] }) {
-  if (permissions.length === 0) return <Empty title="None: every change waits for you" />;
+  if (permissions.length === 0) return <Empty title="No change is permitted in advance here" />;
   return (
     <ul>
       {permissions.toReversed().map((permission) => (
@@ -74,8 +74,7 @@ function Merges({ permissions }: { permissions: MergePermission[] }) {
 }
 
 function Calls({ permissions }: { permissions: CallPermission[] }) {
-  if (permissions.length === 0)
-    return <Empty title="None: every call that reaches beyond what you granted waits for you" />;
+  if (permissions.length === 0) return <Empty title="No call is permitted in advance" />;
   return (
     <ul>
       {permissions.toReversed().map((permission) => (

@@ -18,6 +18,7 @@ import {
   moved,
   needsNewApproval,
   onTopOf,
+  type ScheduleChange,
 } from "./form";
 import { ScheduleForm, useTier } from "./ScheduleForm";
 
@@ -84,7 +85,7 @@ function useEdit(identifier: string) {
   const client = useQueryClient();
   const navigate = useNavigate();
   return useMutation({
-    mutationFn: (body: Record<string, unknown>) =>
+    mutationFn: (body: ScheduleChange) =>
       answer(api.POST("/api/schedules/{identifier}", { params: { path: { identifier } }, body })),
     onSettled: () => client.invalidateQueries({ queryKey: ["schedules"] }),
     onSuccess: () => navigate({ to: "/schedules/$id", params: { id: identifier } }),

@@ -1,6 +1,10 @@
 /** A schedule as a form: what is typed, what of it differs, and what is sent. Pure. */
 
 import type { Schedule } from "../api/model";
+import type { paths } from "../api/schema";
+
+export type ScheduleChange =
+  paths["/api/schedules/{identifier}"]["post"]["requestBody"]["content"]["application/json"];
 
 export type Form = {
   name: string;
@@ -99,14 +103,14 @@ export function onTopOf(now: Schedule, base: Schedule, form: Form): Form {
 }
 
 /** Only what differs is sent, so that a field nobody touched is nobody's decision. */
-export function bodyOf(changes: Difference[], form: Form, tier: number): Record<string, unknown> {
+export function bodyOf(changes: Difference[], form: Form, tier: number): ScheduleChange {
   const values: Record<string, unknown> = {
     ...form,
     payload: parsed(form.payload) ?? {},
     per_day_budget: Number(form.per_day_budget),
     safety_tier: tier,
   };
-  return Object.fromEntries(changes.map(({ field }) => [field, values[field]]));
+  return Object.fromEntries(changes.map(({ field }) => [field, values[field]])) as ScheduleChange;
 }
 
 export const needsNewApproval = (changes: Difference[]): boolean =>

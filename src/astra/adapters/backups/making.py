@@ -41,7 +41,8 @@ from astra.adapters.backups.manifest import Entry, Manifest
 from astra.adapters.backups.reading import FULL
 from astra.adapters.backups.secrecy import NOT_ENCRYPTED, Secrecy
 from astra.adapters.release_folders import DiskFull
-from astra.trusted.file_ledger import LedgerPlaces, archived, checkpoints, segments
+from astra.trusted.file_ledger import archived, checkpoints, segments
+from astra.trusted.file_ledger.places import LedgerPlaces
 from astra.trusted.file_ledger.stored import ChainFiles
 from astra.trusted.files.data_root import DataRoot
 from astra.trusted.git.git_command import GitCommand, run_git
@@ -285,9 +286,9 @@ def _copy_segment(copying: _Copying, chain: Path, segment: Segment, last: int) -
         with suppress(FileNotFoundError), plain.open("rb") as file:  # it may be compressed by now
             copying.add_file(f"var/ledger/{plain.name}", _join_lines(_read_until(file, last)))
             return
-    packed = archived.find_whole_file(chain, segment.month)
-    with packed.open("rb") as file:
-        copying.add_file(f"var/ledger/{packed.name}", _split_file(file))
+    name, packed = archived.open_whole_file(chain, segment.month)
+    with packed:
+        copying.add_file(f"var/ledger/{name}", _split_file(packed))
 
 
 def _read_until(lines: Iterable[bytes], last: int) -> Iterator[bytes]:

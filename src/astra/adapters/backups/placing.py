@@ -8,6 +8,7 @@ backup, so the daemon holds its ledger until the operator signs.
 
 import json
 import os
+import re
 import secrets
 import shutil
 import tarfile
@@ -23,15 +24,18 @@ from astra.adapters.backups.secrecy import NOT_ENCRYPTED, Unlock
 from astra.adapters.release_folders import DiskFull
 from astra.adapters.witnesses.checking import check_data_root
 from astra.trusted.approvals.restores import MARKER
-from astra.trusted.file_ledger import LedgerPlaces
+from astra.trusted.file_ledger.moved import SETTING
+from astra.trusted.file_ledger.places import LedgerPlaces
 from astra.trusted.file_ledger.stored import ChainFiles
-from astra.trusted.files.data_root import DataRoot, write_private
+from astra.trusted.files.data_root import DataRoot
 from astra.trusted.git.git_command import GitCommand, GitFailed, run_git
 from astra.trusted.kernel.errors import BadInput, LedgerDamaged
+from astra.trusted.kernel.private_files import write_private
 from astra.trusted.ledger.verification import Problem
 
 _GIT_SECONDS = 3600.0
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+_NAMES_DATABASE = re.compile(rf"^\s*(export\s+)?{SETTING}\s*=", re.MULTILINE)
 _FORGIVEN = frozenset({"behind_witness", "contradicts_witness", "witness"})
 """What going back looks like from outside: the operator is told, and signs."""
 
@@ -41,6 +45,8 @@ class Placed:
     manifest: Manifest
     notes: tuple[Problem, ...]
     """What the witness says about it."""
+    left_database: bool
+    """Whether its `.env` named the database that the chain was in; the line is a comment now."""
 
 
 def place_backup(
@@ -55,12 +61,13 @@ def place_backup(
             _copy_entries(backup, partial)
             notes = _check_chain(partial, backup.manifest)
             _check_repository(partial.git)
+            left_database = _comment_database_out(partial.path / ".env")
             if root.path.exists():
                 root.path.rmdir()
             partial.path.rename(root.path)
         finally:
             shutil.rmtree(partial.path, ignore_errors=True)
-    return Placed(manifest=backup.manifest, notes=notes)
+    return Placed(manifest=backup.manifest, notes=notes, left_database=left_database)
 
 
 @contextmanager
@@ -127,6 +134,18 @@ def _give_facts(path: Path, entry: Entry) -> None:
         os.chown(path, *entry.owner, follow_symlinks=False)
     if entry.kind != "link":
         path.chmod(entry.mode)
+
+
+def _comment_database_out(path: Path) -> bool:
+    """Name no database: what is restored has its chain in files; tells whether one was named."""
+    try:
+        text = path.read_text(encoding="utf-8", errors="surrogateescape")
+    except FileNotFoundError:
+        return False
+    changed, count = _NAMES_DATABASE.subn(r"# \g<0>", text)
+    if count:  # in place, so that owner and mode stay
+        path.write_text(changed, encoding="utf-8", errors="surrogateescape")
+    return count > 0
 
 
 def _check_chain(root: DataRoot, manifest: Manifest) -> tuple[Problem, ...]:

@@ -16,8 +16,9 @@ from typing import Any
 
 from astra.adapters.backups import sealing
 from astra.adapters.backups.sealing import KEY_BYTES, KeyedSeal, Seal
-from astra.trusted.files.data_root import DataRoot, write_private
+from astra.trusted.files.data_root import DataRoot
 from astra.trusted.kernel.errors import BadInput
+from astra.trusted.kernel.private_files import write_private
 
 Header = dict[str, Any]
 Ask = Callable[[], str]

@@ -27,7 +27,8 @@ from astra.trusted.kernel.text import one_line, printable
 from astra.trusted.policy.manifest import Limits
 from astra.trusted.sandbox import machine, staging
 from astra.trusted.sandbox.ports import BoxRequest
-from astra.trusted.settings.configuration import App, Configuration
+from astra.trusted.settings.app_settings import App
+from astra.trusted.settings.configuration import Configuration
 
 BROWSERS = ("/usr/lib/chromium/chromium", "chromium", "chromium-browser", "google-chrome")
 """Debian's own first: its command is a script that reads files outside `/usr`."""

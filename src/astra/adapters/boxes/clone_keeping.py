@@ -13,9 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from astra.trusted.files.data_root import write_private
 from astra.trusted.git.agent_clone import SETTINGS, Withheld, find_withheld
 from astra.trusted.kernel.errors import AstraError
+from astra.trusted.kernel.private_files import write_private
 from astra.trusted.policy.manifest import Limits, Manifest
 from astra.trusted.policy.secrets import SecretRules
 from astra.trusted.sandbox import machine, workspace

@@ -38,7 +38,8 @@ from astra.trusted.policy.manifest import Limits, Manifest
 from astra.trusted.sandbox import machine, staging
 from astra.trusted.sandbox.ports import BoxRequest, Outcome
 from astra.trusted.settings import configuration
-from astra.trusted.settings.configuration import App, AppPermissions, Configuration, Target
+from astra.trusted.settings.app_settings import App, AppPermissions
+from astra.trusted.settings.configuration import Configuration, Target
 
 _LABEL = "config check"
 _ACTOR = "operator"

@@ -6,7 +6,7 @@ They are the programs that `[target] test_command` names by their whole path, an
 
 from pathlib import Path
 
-from astra.trusted.changes import commands
+from astra.adoption import target_command
 from astra.trusted.kernel.errors import BadSetting
 from astra.trusted.sandbox import toolchain
 from astra.trusted.settings.configuration import Target
@@ -31,7 +31,7 @@ def read_toolchain(target: Target) -> tuple[Path, ...]:
 
 def list_missing(test_command: str) -> list[str]:
     """Say which programs that the test command names by their whole path are not here."""
-    command_parts = commands.parse(test_command).parts if test_command else ()
+    command_parts = target_command.parse(test_command).parts if test_command else ()
     return [
         f"the test command names {word}, which is not on this machine"
         for word in command_parts[:1]
@@ -45,6 +45,6 @@ def describe_programs(found: tuple[Path, ...]) -> str:
 
 def _of_tests(command: str) -> tuple[Path, ...]:
     try:
-        return toolchain.find_named_programs(commands.parse(command).parts)
+        return toolchain.find_named_programs(target_command.parse(command).parts)
     except BadSetting:
         return ()  # the test run says what is wrong with it

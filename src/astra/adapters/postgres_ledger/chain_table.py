@@ -1,9 +1,13 @@
 """The chain as rows: the head that writers take turns to hold, and the records behind it.
 
-One transaction of a writer: `lock_head`, `read_after` what others appended, then `commit_records`
-(insert, move the head, notify, commit) or `let_go`. Whoever's connection is lost at the commit does
-not know how it ended; `find_hash` under a new lock of the head tells, because the lock is only had
-when the lost transaction is over.
+A writer that finds the head as its own last commit left it appends in one statement
+(`append_directly`). Else it takes a transaction: `lock_head`, `read_after` what others appended,
+then `commit_records` (insert, move the head, notify, commit) or `let_go`.
+
+Whoever's connection is lost at the commit does not know how it ended; `find_hash` under a new lock
+of the head tells, because the lock is only had when the lost transaction is over. A statement that
+the server has not begun yet holds no lock: `bar_late_commits` leaves the head row as another
+version of itself, which no such statement takes for the one that it was sent for.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,12 +26,27 @@ CHANNEL = "astra_chain"
 PAGE = 5_000
 _LOCK = "BEGIN; SELECT sequence, hash, time, closed FROM astra.head FOR UPDATE"
 _AFTER = "SELECT sequence, line FROM astra.record WHERE sequence > %s ORDER BY sequence LIMIT %s"
-_INSERT = """
-    INSERT INTO astra.record (sequence, line)
-    SELECT * FROM unnest(%s::bigint[], %s::text[])
-"""
-_MOVE = "UPDATE astra.head SET sequence = %s, hash = %s, time = %s"
-_NOTIFY = f"SELECT pg_notify('{CHANNEL}', %s)"
+_TURN = "pg_current_xact_id()::xid::text"
+_ADD = f"""
+    WITH added AS (
+        INSERT INTO astra.record (sequence, line) SELECT * FROM unnest(%s::bigint[], %s::text[])
+    ), moved AS (
+        UPDATE astra.head SET sequence = %s, hash = %s, time = %s
+    )
+    SELECT {_TURN}, pg_notify('{CHANNEL}', %s)
+"""  # noqa: S608 - constants of this module
+_ADD_DIRECTLY = f"""
+    WITH moved AS (
+        UPDATE astra.head SET sequence = %s, hash = %s, time = %s
+        WHERE sequence = %s AND hash = %s AND xmin::text = %s AND closed = ''
+        RETURNING true
+    ), added AS (
+        INSERT INTO astra.record (sequence, line)
+        SELECT row.* FROM moved, unnest(%s::bigint[], %s::text[]) AS row
+    )
+    SELECT {_TURN}, pg_notify('{CHANNEL}', %s) FROM moved
+"""  # noqa: S608 - constants of this module
+_BAR = "UPDATE astra.head SET time = time"
 _MAY_TRY_AGAIN = (
     psycopg.errors.LockNotAvailable,
     psycopg.errors.IdleInTransactionSessionTimeout,
@@ -60,6 +79,40 @@ class ChainTable:
     def __init__(self, url: str) -> None:
         self.url = url
         self._connection: Connection | None = None
+        self._turn = ""
+        """The transaction that left the head row as it is, if it was this writer's own."""
+
+    def append_directly(self, head: Head, records: Sequence[Record]) -> bool:
+        """Append in one statement if the head is as this writer left it; raises as a commit does.
+
+        False says that somebody else was there, and that nothing was appended.
+        """
+        connection = self._connection
+        if not self._turn or connection is None or not connecting.is_quiet(connection):
+            return False
+        place, rows, last = _split_records(records)
+        expected = (head.sequence, head.hash, self._turn)
+        self._turn = ""
+        try:
+            cursor = connection.execute(_ADD_DIRECTLY.encode(), [*place, *expected, *rows, last])
+            answer = cursor.fetchone()
+        except psycopg.Error as error:
+            self._give_up_commit(connection, error)
+        self._turn = str(answer[0]) if answer else ""
+        return answer is not None
+
+    def forget_turn(self) -> None:
+        """Note that somebody else appended: the next append takes the lock."""
+        self._turn = ""
+
+    def bar_late_commits(self) -> None:
+        """End the transaction so that no statement sent before it can still append directly."""
+        connection = self._reach()
+        try:
+            connection.execute(_BAR)
+            connection.execute("COMMIT")
+        except psycopg.Error as error:
+            self._give_up(error)
 
     def lock_head(self) -> LockedHead:
         """Begin a transaction and hold the head until it ends; raises HeadLost."""
@@ -98,21 +151,17 @@ class ChainTable:
 
     def commit_records(self, records: Sequence[Record]) -> None:
         """Insert records, move the head, commit. Raises HeadLost or CommitLost."""
-        connection, last = self._reach(), records[-1]
+        connection = self._reach()
+        place, rows, last = _split_records(records)
+        self._turn = ""
         try:
             with connection.pipeline():
-                connection.execute(
-                    _INSERT,
-                    [[record.sequence for record in records], [record.line for record in records]],
-                )
-                connection.execute(_MOVE, [last.sequence, last.hash, last.time])
-                connection.execute(_NOTIFY, [str(last.sequence)])
+                cursor = connection.execute(_ADD.encode(), [*rows, *place, last])
                 connection.execute("COMMIT")
+            answer = cursor.fetchone()
         except psycopg.Error as error:
-            if connecting.is_connection_lost(connection, error) or _is_shutdown(error):
-                self.close()
-                raise CommitLost(str(error)) from error
-            self._give_up(error)
+            self._give_up_commit(connection, error)
+        self._turn = str(answer[0]) if answer else ""
 
     def check_fence(self, name: str, holder: str, epoch: int) -> bool:
         """Tell whether a lease is still this holder's, inside the transaction that holds the head.
@@ -137,7 +186,7 @@ class ChainTable:
     def close(self) -> None:
         if self._connection is not None:
             self._connection.close()
-            self._connection = None
+            self._connection, self._turn = None, ""
 
     def _end_hung_writers(self) -> None:
         if self._connection is not None:
@@ -164,6 +213,12 @@ class ChainTable:
     def _is_in_transaction(self, connection: Connection) -> bool:
         return connection.info.transaction_status != TransactionStatus.IDLE
 
+    def _give_up_commit(self, connection: Connection, error: psycopg.Error) -> NoReturn:
+        if connecting.is_connection_lost(connection, error) or _is_shutdown(error):
+            self.close()
+            raise CommitLost(str(error)) from error
+        self._give_up(error)
+
     def _give_up(self, error: psycopg.Error) -> NoReturn:
         connection = self._connection
         if connection is None or connecting.is_connection_lost(connection, error):
@@ -183,6 +238,15 @@ class ChainTable:
             f"the database refused: {str(error).splitlines()[0]}; nothing was recorded",
             next_step="see the server's log, then try again",
         ) from error
+
+
+def _split_records(
+    records: Sequence[Record],
+) -> tuple[tuple[int, str, str], tuple[list[int], list[str]], str]:
+    """Give the place of the last record, the columns of all, and what to notify others of."""
+    last = records[-1]
+    rows = ([record.sequence for record in records], [record.line for record in records])
+    return (last.sequence, last.hash, last.time), rows, str(last.sequence)
 
 
 def _is_shutdown(error: psycopg.Error) -> bool:

@@ -13,6 +13,7 @@ The address may carry a password, so no message repeats it.
 
 import contextlib
 import os
+import select
 import socket
 import time
 from contextlib import closing
@@ -129,6 +130,14 @@ def unreachable_error(url: str, cause: Exception) -> LedgerUnavailable:
 def is_connection_lost(connection: Connection, error: psycopg.Error) -> bool:
     """Tell a connection that is gone from a statement that the server refused."""
     return connection.closed or connection.broken or error.sqlstate is None
+
+
+def is_quiet(connection: Connection) -> bool:
+    """Tell whether a connection is open and the server said nothing on it, not even a farewell."""
+    if connection.closed or connection.broken:
+        return False
+    readable, _, _ = select.select([connection.fileno()], [], [], 0)
+    return not readable
 
 
 def hang_up(connection: Connection) -> None:

@@ -23,9 +23,9 @@ import psycopg
 
 from astra.adapters.postgres_ledger import connecting
 from astra.adapters.postgres_ledger.connecting import Connection
-from astra.trusted.files.data_root import write_private
 from astra.trusted.kernel.errors import AstraError, LedgerUnavailable
 from astra.trusted.kernel.ids import random_id
+from astra.trusted.kernel.private_files import write_private
 from astra.trusted.ledger.fencing import Fence
 from astra.trusted.stop.machines import LeaseHolder, Machine, Term
 

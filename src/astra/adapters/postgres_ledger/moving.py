@@ -24,13 +24,15 @@ import psycopg
 from astra.adapters.postgres_ledger import connecting, schema
 from astra.adapters.postgres_ledger.chain_table import CHANNEL, ChainTable, HeadLost
 from astra.adapters.postgres_ledger.connecting import Connection, connect, describe_address
-from astra.trusted.file_ledger import LedgerPlaces, segments
+from astra.trusted.file_ledger import segments
 from astra.trusted.file_ledger.check import check_files
 from astra.trusted.file_ledger.moved import MARKER, ChainPlace, read_place
 from astra.trusted.file_ledger.owner_lock import OwnerLock
+from astra.trusted.file_ledger.places import LedgerPlaces
 from astra.trusted.file_ledger.stored import ChainFiles
-from astra.trusted.files.data_root import DataRoot, write_private
+from astra.trusted.files.data_root import DataRoot
 from astra.trusted.kernel.errors import Conflict, LedgerDamaged, LedgerUnavailable
+from astra.trusted.kernel.private_files import sync_folder, write_private
 from astra.trusted.ledger import chain, stored
 from astra.trusted.ledger.record import EMPTY, GENESIS, Head
 from astra.trusted.ledger.stored import StoredChain
@@ -214,7 +216,7 @@ def _set_files_aside(root: DataRoot) -> None:
     shutil.rmtree(aside, ignore_errors=True)
     folder.rename(aside)
     folder.mkdir(mode=0o700)
-    segments.sync_folder(root.var)
+    sync_folder(root.var)
 
 
 # Back into files
@@ -232,7 +234,7 @@ def _write_files(url: str, folder: Path, head: Head) -> None:
                 file.writelines(raw_lines)
                 file.flush()
                 os.fsync(file.fileno())
-    segments.sync_folder(folder)
+    sync_folder(folder)
 
 
 def _check_lines(lines: Iterator[str], head: Head) -> Iterator[str]:
@@ -255,9 +257,9 @@ def _put_in_place(root: DataRoot, incoming: Path) -> None:
     folder = LedgerPlaces(root.var).chain
     shutil.rmtree(folder, ignore_errors=True)
     incoming.rename(folder)
-    segments.sync_folder(root.var)
+    sync_folder(root.var)
     (root.var / MARKER).unlink(missing_ok=True)
-    segments.sync_folder(root.var)
+    sync_folder(root.var)
 
 
 def _lock_head(connection: Connection) -> tuple[Head, str]:

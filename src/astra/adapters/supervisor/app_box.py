@@ -38,12 +38,13 @@ from astra.trusted.sandbox import (
     threshold,
     toolchain,
 )
+from astra.trusted.sandbox.descendants import list_process_tree
 from astra.trusted.sandbox.grants import Withholding
 from astra.trusted.sandbox.preparation import Box, Prepared, prepare
 from astra.trusted.sandbox.profile import PROXY_PORT, Profile
 from astra.trusted.sandbox.supervision import Started
 from astra.trusted.sandbox.toolchain import Toolchain, find_named_programs
-from astra.trusted.sandbox.watch import Watch, list_process_tree
+from astra.trusted.sandbox.watch import Watch
 
 INHERITED = 3
 INSIDE_PORT = 8080

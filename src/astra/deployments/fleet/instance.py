@@ -15,6 +15,7 @@ from astra.deployments.failing import MOST_TEXT
 from astra.deployments.fleet import events, views
 from astra.deployments.fleet.assignment import Assignment, choose_assignment
 from astra.deployments.fleet.folders import provide_folder
+from astra.deployments.fleet.own_state import OwnState, choose_story
 from astra.deployments.ports import Running
 from astra.deployments.stage import Stage
 from astra.deployments.views import Release
@@ -40,6 +41,7 @@ class InstanceDuty:
     machine: str
     stage: Stage
     fleet: Callable[[], Fleet]
+    state: OwnState
     sweep: Callable[[], None]
     """Takes away the folders of releases that were removed."""
     _current: Assignment | None = field(default=None, init=False)
@@ -101,8 +103,10 @@ class InstanceDuty:
         serving = self._find_serving()
         if serving is None or self._is_start_due(serving, assignment, release):
             anew = assignment.attempt != 1
-            provide_folder(self.stage, release, correlation=assignment.deployment, anew=anew)
-            instance = self.stage.bring_up(release, deployment)
+            story = choose_story(deployment)
+            provide_folder(self.stage, release, correlation=story, anew=anew)
+            instance = self.state.prepare(assignment, release)
+            instance = instance or self.stage.bring_up(release, deployment)
             if isinstance(instance, Trouble):
                 return instance
         else:

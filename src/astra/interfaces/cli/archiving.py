@@ -49,8 +49,8 @@ def archive(context: Context) -> None:
     outcome = client.post("/api/ledger/archive", {**order, "authority": authority})
     context.console.print_result(
         {**outcome, "moved": True},
-        f"record {outcome['sequence']}: {len(outcome['months'])} months are in {order['to']};"
-        f" {_show_size(outcome['saved'])} saved",
+        f"record {outcome['sequence']}: {', '.join(entry['month'] for entry in outcome['months'])}"
+        f" now in {order['to']}; {_show_size(outcome['saved'])} saved",
     )
 
 

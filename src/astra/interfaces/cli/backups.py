@@ -283,6 +283,9 @@ def _place_backup(context: Context, backup: Path) -> dict[str, Any]:
     _print_note(context, f"made {manifest.made_at}, {manifest.sequence} records, verified")
     for problem in placed.notes:
         _print_note(context, problem.detail)
+    if placed.left_database:
+        text = "its chain is in files now: ASTRA_DATABASE_URL in its .env was made a comment"
+        _print_note(context, text)
     return {"made_at": manifest.made_at, "manifest": manifest.digest}
 
 

@@ -4,6 +4,7 @@ import argparse
 from typing import Any
 
 from astra.interfaces.cli.main import Context
+from astra.interfaces.cli.tables import explain_empty
 from astra.trusted.kernel.text import one_line, printable
 
 _WIDTH = 20
@@ -38,7 +39,10 @@ def list_beliefs(context: Context) -> None:
     lines = [_render_belief(belief) for belief in page["items"]]
     if page["next"]:
         lines.append(f"… next page: --cursor {page['next']}")
-    context.console.print_result(page, *(lines or ["nothing was counted yet"]))
+    nothing = "no agent said anything" if arguments.proposed else "nothing was counted yet"
+    filters = (arguments.scope, arguments.cursor)
+    empty = explain_empty(nothing, "no belief fits", filters)
+    context.console.print_result(page, *(lines or [empty]))
 
 
 def show(context: Context) -> None:

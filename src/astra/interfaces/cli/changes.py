@@ -8,7 +8,7 @@ from typing import Any
 from astra.interfaces.cli import approvals, reverting
 from astra.interfaces.cli.main import Context
 from astra.interfaces.cli.review import render_screen
-from astra.interfaces.cli.tables import render_table
+from astra.interfaces.cli.tables import explain_empty, render_table
 from astra.interfaces.cli.times import show_time
 from astra.trusted.kernel.errors import BadInput, NeedsApproval, Refused
 from astra.trusted.kernel.text import one_line, printable
@@ -118,7 +118,9 @@ def list_changes(context: Context) -> None:
         for item in page["items"]
     ]
     lines = render_table(context.console, ("change", "state", "proposed", "tests", "reason"), rows)
-    context.console.print_result(page, *(lines or ["nothing was proposed yet"]))
+    filters = (arguments.state, arguments.cursor)
+    empty = explain_empty("nothing was proposed yet", "no change fits", filters)
+    context.console.print_result(page, *(lines or [empty]))
 
 
 def show(context: Context) -> None:

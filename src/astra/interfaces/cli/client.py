@@ -203,11 +203,7 @@ def start_daemon(
     try:
         log = (data_root / "logs" / "daemon.log").open("ab")
     except OSError as error:
-        raise DaemonUnavailable(
-            f"there is no Astra data root at {data_root}: {error.strerror}",
-            code="no_data_root",
-            next_step="astra init, or name another one with --data-root",
-        ) from None
+        raise _no_log_error(data_root, error) from None
     with log:
         process = subprocess.Popen(
             command,
@@ -235,6 +231,20 @@ def start_daemon(
         status = 400 if message["exit_code"] == BadInput.exit_code else 500
         raise ReportedError({"status": status, **error})
     return 0
+
+
+def _no_log_error(data_root: Path, error: OSError) -> DaemonUnavailable:
+    if (data_root / "var").is_dir():
+        return DaemonUnavailable(
+            f"the data root {data_root} cannot be written to: {error.strerror}",
+            code="data_root_unwritable",
+            next_step="astra doctor",
+        )
+    return DaemonUnavailable(
+        f"there is no Astra data root at {data_root}: {error.strerror}",
+        code="no_data_root",
+        next_step="astra init, or name another one with --data-root",
+    )
 
 
 def daemon_environment(without: frozenset[str] = frozenset()) -> dict[str, str]:

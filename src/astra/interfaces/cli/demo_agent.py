@@ -1,14 +1,10 @@
 """The agent of the demo: a script that speaks MCP through `astra mcp`, as a client would."""
 
-import asyncio
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
-from mcp import Client
-from mcp.client.stdio import StdioServerParameters
 
 from astra.interfaces.cli import demo_target
 from astra.trusted.kernel.text import one_line
@@ -30,12 +26,17 @@ ONCE_MORE: Script = (("schedule_code_modification", demo_target.MENDED),)
 
 def play(environment: Mapping[str, str], folder: Path, say: Say, script: Script) -> dict[str, Any]:
     """Play a script, tell what the agent asked and what it heard; gives the last answer."""
+    import asyncio
+
     return asyncio.run(_play_script(environment, folder, say, script))
 
 
 async def _play_script(
     environment: Mapping[str, str], folder: Path, say: Say, script: Script
 ) -> dict[str, Any]:
+    from mcp import Client
+    from mcp.client.stdio import StdioServerParameters
+
     server = StdioServerParameters(
         command=sys.executable,
         args=["-I", "-m", "astra.interfaces.cli.main", "mcp"],

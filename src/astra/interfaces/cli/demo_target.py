@@ -1,6 +1,5 @@
 """The target of the demo: the example agent server, its contract, two changes, and its users."""
 
-import http.client
 import importlib.util
 import json
 import shlex
@@ -133,7 +132,9 @@ class Visitors:
             thread.join()
 
     def _request_greetings(self, kept: bool) -> None:  # noqa: FBT001 - two kinds of visitors
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        from http.client import HTTPConnection, HTTPException
+
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
         while not self._over.wait(0.005):
             try:
                 headers = {} if kept else {"Connection": "close"}
@@ -142,7 +143,7 @@ class Visitors:
                 document = json.loads(answer.read())
                 self.greetings.add(str(document["greeting"]))
                 self.answered += 1
-            except (OSError, http.client.HTTPException, ValueError, KeyError) as error:
+            except (OSError, HTTPException, ValueError, KeyError) as error:
                 self.lost.append(repr(error))
                 connection.close()
         connection.close()

@@ -1,13 +1,13 @@
 """`astra desires record|list|show|reinforce|promote|prune`."""
 
 import argparse
-import json
 import time
 from typing import Any
 
 from astra.interfaces.cli.approvals import approve_own_request
 from astra.interfaces.cli.client import ReportedError
 from astra.interfaces.cli.main import Context
+from astra.interfaces.cli.tables import explain_empty, render_fields
 from astra.trusted.kernel.errors import NeedsApproval
 from astra.trusted.kernel.text import one_line, printable
 
@@ -77,7 +77,9 @@ def list_desires(context: Context) -> None:
     lines = [_render_desire(desire) for desire in page["items"]]
     if page["next"]:
         lines.append(f"… next page: --cursor {page['next']}")
-    context.console.print_result(page, *(lines or ["nothing is wanted"]))
+    filters = (arguments.min_strength, arguments.tag, arguments.search, arguments.cursor)
+    empty = explain_empty("nothing is wanted", "no desire fits", filters)
+    context.console.print_result(page, *(lines or [empty]))
 
 
 def show(context: Context) -> None:
@@ -159,16 +161,3 @@ def prune(context: Context) -> None:
 def _render_desire(desire: dict[str, Any]) -> str:
     tags = "".join(f" #{one_line(tag, 64)}" for tag in desire["tags"])
     return f"{desire['strength']:.2f}  {desire['id']}  {one_line(desire['text'])}{tags}"
-
-
-def render_fields(found: dict[str, Any]) -> list[str]:
-    return [
-        f"  {name.replace('_', ' '):15} {_render_value(value)}"
-        for name, value in found.items()
-        if value not in (None, [])
-    ]
-
-
-def _render_value(value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return printable(text)

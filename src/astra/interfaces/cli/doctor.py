@@ -262,6 +262,7 @@ def _check_ledger(root: Any, settings: Any) -> Iterator[Check]:
     yield from _check_witness(checked)
     if report.ok:
         yield Check("ledger", "ok", f"{report.records} records, verified")
+        yield from _check_archive(report)
         yield _check_records(root, stored_chain)
     for problem in report.problems:
         fix = _FIXES.get(problem.kind, "keep the data root as it is; compare with a backup")
@@ -270,6 +271,17 @@ def _check_ledger(root: Any, settings: Any) -> Iterator[Check]:
     if set_aside:
         fix = "nothing: a crash tore them, and the chain tells of it"
         yield Check("set aside", "warning", f"{len(set_aside)} torn ends", fix)
+
+
+def _check_archive(report: Any) -> Iterator[Check]:
+    """Say whether archived months can be read, before an upgrade or a restore needs them."""
+    if report.by_digest:
+        folders = ", ".join(sorted({month.folder for month in report.by_digest}))
+        away = f"{len(report.by_digest)} archived months cannot be read in {folders}"
+        fix = "mount it: an upgrade or a restore may need to build the index from there"
+        yield Check("archive", "warning", away, fix)
+    elif report.from_archive:
+        yield Check("archive", "ok", f"{len(report.from_archive)} archived months, readable")
 
 
 def _check_witness(checked: Any) -> Iterator[Check]:

@@ -30,7 +30,7 @@ def list_environments(context: Context) -> None:
         lines.append(
             f"{size} in {len(unused)} that nothing uses: astra environments remove --unused"
         )
-    context.console.print_result(page, *(lines or ["there are none"]))
+    context.console.print_result(page, *(lines or ["there are no environments"]))
 
 
 def remove_environments(context: Context) -> None:

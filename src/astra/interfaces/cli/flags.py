@@ -5,7 +5,7 @@ from typing import Any
 
 from astra.interfaces.cli.main import Context
 from astra.interfaces.cli.root import render_flag
-from astra.trusted.settings.environment import FLAGS
+from astra.trusted.settings.flag_names import FLAGS
 
 _CODE_WRITE = "ASTRA_CODE_WRITE_ENABLED"
 

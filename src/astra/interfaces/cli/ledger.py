@@ -88,7 +88,9 @@ def show_tail(context: Context) -> None:
     client = context.client()
     page = client.get("/api/ledger", last=arguments.count, type=arguments.type)
     if not arguments.follow:
-        context.console.print_result(page, *map(render_record, page["items"]))
+        lines = [render_record(record) for record in page["items"]]
+        empty = f"no record is of the type {one_line(arguments.type, 60)}"
+        context.console.print_result(page, *(lines or [empty]))
         return
     for record in page["items"]:
         _print_one(context, record)
@@ -129,7 +131,7 @@ def verify(context: Context) -> int:
         "head": report.head,
         "problems": problems,
         "witness": {"address": checked.address, "compared": checked.compared},
-        "archived": _list_archived(report),
+        "archived": _list_archived(report, context.arguments.archive),
     }
     paint = context.console.paint
     lines = [f"{paint('ok', 'green')}: {report.records} records, head {report.head}"]
@@ -147,13 +149,13 @@ def verify(context: Context) -> int:
     return 0 if report.ok else 1
 
 
-def _list_archived(report: Any) -> list[dict[str, Any]]:
+def _list_archived(report: Any, archive: str) -> list[dict[str, Any]]:
     return [
         {
             "month": month.month,
             "first": month.first,
             "last": month.last,
-            "folder": month.folder,
+            "folder": archive or month.folder,
             "read": month not in report.by_digest,
         }
         for month in (*report.from_archive, *report.by_digest)
@@ -202,7 +204,8 @@ def _build_index_ahead(context: Context) -> int:
     """Build the index of this version; the daemon that serves is not asked and not disturbed."""
     from astra.adapters.chains import find_chain
     from astra.bootstrap import PROJECTIONS
-    from astra.trusted.file_ledger import LedgerPlaces, ahead
+    from astra.trusted.file_ledger import ahead
+    from astra.trusted.file_ledger.places import LedgerPlaces
     from astra.trusted.files.data_root import DataRoot
 
     root = DataRoot(context.settings.data_root)

@@ -21,7 +21,9 @@ _SPAN = re.compile(r"([1-9][0-9]{0,2})([hd])")
 
 def configure(parser: argparse.ArgumentParser, _command: str) -> None:
     actions = parser.add_subparsers(metavar="ACTION", required=True)
-    listing = actions.add_parser("list", help="what may be called without asking you each time")
+    listing = actions.add_parser(
+        "list", help="what may be called or merged without asking you each time"
+    )
     listing.add_argument("--all", action="store_true", help="also what is over")
     listing.set_defaults(run=list_permissions)
     adding = actions.add_parser("add", help="sign one; asks for the passphrase")
@@ -82,12 +84,9 @@ def add_until(parser: argparse.ArgumentParser) -> None:
 def list_permissions(context: Context) -> None:
     items = [*_fetch_listed(context, "permissions"), *_fetch_listed(context, "merge-permissions")]
     lines = [_render_merge(item) if "paths" in item else _render(item) for item in items]
-    context.console.print_result({"items": items, "next": None}, *(lines or [_NONE]))
-
-
-_NONE = (
-    "no standing permission is in force; what reaches beyond your grants or changes code asks you"
-)
+    context.console.print_result(
+        {"items": items, "next": None}, *(lines or ["no standing permission is in force"])
+    )
 
 
 def _fetch_listed(context: Context, route: str) -> list[dict[str, Any]]:

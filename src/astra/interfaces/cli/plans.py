@@ -2,7 +2,6 @@
 
 import argparse
 import contextlib
-import http.client
 import json
 import sys
 from pathlib import Path
@@ -16,7 +15,7 @@ from astra.interfaces.cli.permissions import (
     fetch_merge_content,
     sign_merge_permission,
 )
-from astra.interfaces.cli.tables import render_table
+from astra.interfaces.cli.tables import explain_empty, render_table
 from astra.trusted.kernel.errors import BadInput
 from astra.trusted.kernel.text import printable
 
@@ -144,7 +143,9 @@ def list_plans(context: Context) -> None:
     lines = render_table(context.console, ("plan", "state", "done", "goal"), rows)
     if page["next"] is not None:
         lines.append(f"there are more: --cursor {page['next']}")
-    context.console.print_result(page, *(lines or ["there are no plans"]))
+    filters = (arguments.state, arguments.cursor)
+    empty = explain_empty("there are no plans", "no plan fits", filters)
+    context.console.print_result(page, *(lines or [empty]))
 
 
 def show(context: Context) -> None:
@@ -241,11 +242,13 @@ def _await_draft(context: Context, plan: dict[str, Any]) -> None:
 
 def _next_look(context: Context, identifier: str) -> dict[str, Any]:
     """Look at a plan when something was recorded about it: each look is a record itself."""
+    from http.client import HTTPException
+
     client = context.client()
     head = client.get("/api/ledger/head")["sequence"]
     plan = client.get(f"/api/agents/{identifier}")
     if _is_pending(plan):
-        with contextlib.suppress(OSError, http.client.HTTPException):  # the daemon left
+        with contextlib.suppress(OSError, HTTPException):  # the daemon left
             next(
                 (record for record in client.events(head) if record["subject"] == identifier), None
             )

@@ -22,7 +22,7 @@ FAMILIES = {
     "approvals": ("approval",),
     "releases": (
         *("release", "deployment", "app", "rollback", "before_start", "commit", "fleet"),
-        "environment",
+        *("environment", "live_changes"),
     ),
     "workers": ("worker", "job"),
     "tools": ("tool", "budget", "spend", "egress", "box", "server"),

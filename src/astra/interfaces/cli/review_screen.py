@@ -1,8 +1,9 @@
 """The full-screen review as values: what is on the screen, and what a key does to it.
 
 Nothing here touches a terminal. A screen is a request with its pages (what it is, findings,
-evidence, diff), one of them open and scrolled to a line; a key gives the next screen, or an action
-for the command to do. Every text is escaped before it is a `Span`.
+evidence, diff), one of them open and scrolled to a row; a key gives the next screen, or an action
+for the command to do. Every text is escaped before it is a `Span`, and every line is folded to the
+screen's width, so that nothing of what is signed lies out of sight.
 """
 
 import re
@@ -10,6 +11,8 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
+from itertools import groupby
 
 from astra.trusted.kernel.text import printable
 
@@ -17,6 +20,7 @@ _MARK = re.compile(r"\x01([a-z]+)\x02(.*?)\x03")
 _FRAME_ROWS = 4
 """Title, tabs, a blank row, and the row of keys."""
 _WIDE = frozenset("WF")
+_FOLDED = "» "
 
 
 class Action(StrEnum):
@@ -63,14 +67,15 @@ class Screen:
         return self.pages[self.open_page]
 
     @property
-    def last_top(self) -> int:
-        return max(len(self.page.lines) - self.room, 0)
+    def rows_of_page(self) -> tuple[Line, ...]:
+        return fold_page(self.page, self.columns)
 
-    def visible_lines(self) -> list[Line]:
-        return [
-            cut_line(line, self.columns)
-            for line in self.page.lines[self.top : self.top + self.room]
-        ]
+    @property
+    def last_top(self) -> int:
+        return max(len(self.rows_of_page) - self.room, 0)
+
+    def visible_lines(self) -> tuple[Line, ...]:
+        return self.rows_of_page[self.top : self.top + self.room]
 
     def press(self, key: str) -> "Screen | Action":
         """Give what a key leads to: another screen, or something to do. Unknown keys do nothing."""
@@ -140,7 +145,8 @@ _KEY_WORDS = (
 def describe_keys(screen: Screen) -> str:
     """Name the keys that do something on this screen."""
     keys = [text for text, action in _KEY_WORDS if action in screen.actions]
-    line_count = f"{min(screen.top + screen.room, len(screen.page.lines))}/{len(screen.page.lines)}"
+    count = len(screen.rows_of_page)
+    line_count = f"{min(screen.top + screen.room, count)}/{count}"
     return " · ".join([*keys, "Tab page", "j k space scroll", "q quit", line_count])
 
 
@@ -170,19 +176,34 @@ def read_diff(text: str) -> tuple[Line, ...]:
     return tuple((Span(_show_plain(row), colours.get(row[:1], "")),) for row in text.split("\n"))
 
 
-def cut_line(line: Line, columns: int) -> Line:
-    """Cut a line to the columns it may take; wide characters take two, marks over others none."""
-    spans: list[Span] = []
-    columns_left = columns
-    for span in line:
-        text = ""
-        for char in span.text:
-            width = _char_width(char)
-            if width > columns_left:
-                return (*spans, Span(text, span.colour))
-            text, columns_left = text + char, columns_left - width
-        spans.append(Span(text, span.colour))
-    return tuple(spans)
+@lru_cache(maxsize=16)
+def fold_page(page: Page, columns: int) -> tuple[Line, ...]:
+    """Give the rows of a page on a screen of so many columns: nothing lies behind its edge."""
+    return tuple(row for line in page.lines for row in fold_line(line, columns))
+
+
+def fold_line(line: Line, columns: int) -> tuple[Line, ...]:
+    """Fold a line into rows; each but the first begins with a mark that no line begins with.
+
+    Wide characters take two columns, marks over others none.
+    """
+    rows, row = list[Line](), list[tuple[str, str]]()
+    used = least = 0
+    for char, colour in ((char, span.colour) for span in line for char in span.text):
+        width = _char_width(char)
+        if used + width > columns and used > least:
+            rows.append(_join_spans(row))
+            row, used, least = [(_FOLDED, "dim")], len(_FOLDED), len(_FOLDED)
+        row.append((char, colour))
+        used += width
+    return (*rows, _join_spans(row))
+
+
+def _join_spans(pieces: list[tuple[str, str]]) -> Line:
+    return tuple(
+        Span("".join(text for text, _ in run), colour)
+        for colour, run in groupby(pieces, key=lambda piece: piece[1])
+    )
 
 
 def _char_width(char: str) -> int:

@@ -11,7 +11,7 @@ from astra.interfaces.cli.main import Context
 from astra.interfaces.cli.times import show_time
 from astra.trusted.kernel.errors import AstraError
 from astra.trusted.kernel.text import one_line, printable
-from astra.trusted.settings.environment import OFF_UNSAFE
+from astra.trusted.settings.environment import FLAGS, OFF_UNSAFE
 
 if TYPE_CHECKING:
     from astra.adoption.detected import Detected
@@ -98,10 +98,20 @@ def init(context: Context) -> None:
                 app_env=tuple(arguments.env),
             ),
         )
+        _leave_standing(data_root.data_root)
         _report_data_root(context, data_root, passphrase if generated else "")
         _offer_check(context, data_root)
         return
     _report_data_root(context, data_root, "")
+
+
+def _leave_standing(data_root: Path) -> None:
+    """Write down how things stand, so that the first MCP session need not wait for the daemon."""
+    from astra.interfaces.mcp.first_answers import Standing, write_standing
+    from astra.trusted.files.data_root import DataRoot
+
+    defaults = {name: on for name, (on, _) in FLAGS.items()}
+    write_standing(DataRoot(data_root).run, Standing(flags=defaults))
 
 
 def _offer_check(context: Context, made: "Made") -> None:
@@ -268,6 +278,8 @@ def _status_lines(context: Context, status: dict[str, Any]) -> list[str]:
         f"  notify       {name}: there is no such line in .env; nobody is told through it"
         for name in status["notify"]["missing"]
     ]
+    if ledger.get("next_index"):
+        lines.append(paint(f"  version      {ledger['next_index']}", "yellow"))
     if ledger["trouble"]:
         lines.append(paint(f"  trouble      {ledger['trouble']}", "red"))
     if status["configuration"] != "signed":
@@ -311,7 +323,9 @@ def _smoke_lines(context: Context, smoke: dict[str, Any] | None) -> list[str]:
     if smoke is None:
         return []
     line = f"  smoke        {', '.join(smoke['failed']) + ' FAILED' if smoke['failed'] else 'ok'}"
-    return [context.console.paint(f"{line}, {smoke['at'][:19]}Z", "dim" if smoke["ok"] else "red")]
+    return [
+        context.console.paint(f"{line}, {show_time(smoke['at'])}", "dim" if smoke["ok"] else "red")
+    ]
 
 
 def _sandbox_line(context: Context, sandbox: dict[str, Any]) -> str:

@@ -6,10 +6,10 @@ from typing import Any
 
 from astra.interfaces.cli.approvals import fetch_approvals
 from astra.interfaces.cli.main import Context
-from astra.interfaces.cli.tables import render_table
+from astra.interfaces.cli.tables import explain_empty, render_fields, render_table
 from astra.interfaces.cli.times import show_time
 from astra.trusted.kernel.errors import BadInput, NeedsApproval, Refused
-from astra.trusted.kernel.text import one_line, printable
+from astra.trusted.kernel.text import one_line
 
 _OPTIONS = (
     ("--name", "name", str, "what people call it"),
@@ -142,23 +142,18 @@ def list_schedules(context: Context) -> None:
     ]
     titles = ("schedule", "tier", "state", "next", "cron", "tool", "name")
     lines = render_table(context.console, titles, rows)
-    is_filtered = any((arguments.state, arguments.tool, arguments.text, arguments.cursor))
-    is_filtered = is_filtered or arguments.tier is not None
-    nothing = "no schedule fits; without options all are listed" if is_filtered else _NONE
-    context.console.print_result(page, *(lines or [nothing]))
-
-
-_NONE = "there are no schedules"
+    filters = (
+        *(arguments.state, arguments.tier, arguments.tool, arguments.text),
+        arguments.cursor,
+    )
+    empty = explain_empty("there are no schedules", "no schedule fits", filters)
+    context.console.print_result(page, *(lines or [empty]))
 
 
 def show(context: Context) -> None:
     document = context.client().get(_schedule_path(context), start=context.arguments.start)
-    lines = [
-        f"{name:17} {_render_value(value)}"
-        for name, value in document.items()
-        if name != "next_runs"
-    ]
-    context.console.print_result(document, *lines, *_next_runs(document))
+    fields = {name: value for name, value in document.items() if name != "next_runs"}
+    context.console.print_result(document, *render_fields(fields), *_next_runs(document))
 
 
 def history(context: Context) -> None:
@@ -252,10 +247,6 @@ def _next_run(item: dict[str, Any]) -> str:
     if not item["next_run"] or not item["next_runs"]:
         return ""
     return _show_firing(item["next_runs"][0])
-
-
-def _render_value(value: Any) -> str:
-    return printable(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
 
 def _render_firing(item: dict[str, Any]) -> str:

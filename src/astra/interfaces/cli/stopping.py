@@ -5,7 +5,6 @@ Stopping needs neither the daemon nor a lock nor a passphrase, and works while t
 
 import argparse
 import contextlib
-import http.client
 import json
 from pathlib import Path
 from typing import Any
@@ -73,9 +72,11 @@ def _record_stop(run: Path, *, is_shared: bool) -> dict[str, Any]:
 
     Where machines share the chain, it waits for the others before it answers.
     """
+    from http.client import HTTPConnection, HTTPException
+
     patience = _MACHINES_SECONDS if is_shared else _RECORD_SECONDS
-    connection = http.client.HTTPConnection("localhost", timeout=patience)
-    with contextlib.suppress(OSError, http.client.HTTPException):
+    connection = HTTPConnection("localhost", timeout=patience)
+    with contextlib.suppress(OSError, HTTPException):
         connection.sock = socket_path.connect(run, timeout=patience)
         connection.request("POST", "/api/stop/record", b"{}", {"Host": "localhost"})
         answer: dict[str, Any] = json.loads(connection.getresponse().read())

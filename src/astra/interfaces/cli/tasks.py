@@ -5,7 +5,7 @@ from typing import Any
 
 from astra.interfaces.cli import approvals
 from astra.interfaces.cli.main import Context
-from astra.interfaces.cli.tables import render_table
+from astra.interfaces.cli.tables import explain_empty, render_fields, render_table
 from astra.trusted.kernel.errors import Conflict, NeedsApproval
 from astra.trusted.kernel.text import one_line
 
@@ -38,13 +38,14 @@ def list_tasks(context: Context) -> None:
     rows = [_make_row(item) for item in page["items"]]
     titles = ("task", "kind", "state", "outcome", "about", "what")
     lines = render_table(context.console, titles, rows)
-    context.console.print_result(page, *(lines or ["no tasks"]))
+    chosen = (value for name, value in filters.items() if name != "limit")
+    empty = explain_empty("there are no tasks", "no task fits", chosen)
+    context.console.print_result(page, *(lines or [empty]))
 
 
 def show(context: Context) -> None:
     task = _fetch_task(context)
-    lines = [f"{name:12} {value}" for name, value in task.items()]
-    context.console.print_result(task, *lines)
+    context.console.print_result(task, *render_fields(task))
 
 
 def enable(context: Context) -> None:

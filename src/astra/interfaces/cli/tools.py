@@ -5,7 +5,7 @@ import json
 from typing import Any, cast
 
 from astra.interfaces.cli.main import Context
-from astra.interfaces.cli.tables import render_table
+from astra.interfaces.cli.tables import explain_empty, render_table
 from astra.trusted.kernel.errors import BadInput
 from astra.trusted.kernel.text import json_text, one_line, printable
 
@@ -71,7 +71,9 @@ def list_source(context: Context) -> None:
     lines = [f"{size:>9}  {path}" for size, path in zip(sizes, paths, strict=True)]
     if answer["next"]:
         lines.append(f"… {answer['total']} in all; next page: --cursor {answer['next']}")
-    context.console.print_result(answer, *lines)
+    filters = (query.get("folder"), query.get("glob"), query.get("cursor"))
+    empty = explain_empty("the target has no files", "no file fits", filters)
+    context.console.print_result(answer, *(lines or [empty]))
 
 
 def read_source(context: Context) -> None:

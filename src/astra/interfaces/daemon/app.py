@@ -25,6 +25,7 @@ from astra.interfaces.daemon import (
     desire_routes,
     device_routes,
     environment_routes,
+    error_answers,
     goal_routes,
     inbox_routes,
     merge_permission_routes,
@@ -54,6 +55,7 @@ from astra.interfaces.daemon import (
 )
 from astra.interfaces.daemon import status as standing
 from astra.interfaces.daemon.activity import Activity, CountRequests
+from astra.interfaces.daemon.capacity import LimitRequests
 from astra.interfaces.daemon.events import Events, EventStream
 from astra.interfaces.daemon.late_routes import LateRoute
 from astra.interfaces.daemon.models import (
@@ -75,15 +77,15 @@ from astra.interfaces.daemon.models import (
     Status,
     StoryPage,
 )
+from astra.interfaces.daemon.parameters import AskedOn, Cursor, Off, parse_names
 from astra.interfaces.daemon.session_routes import Reception
+from astra.numbers import budget_usage
 from astra.operations import alert_rules
-from astra.trusted.door import problems
-from astra.trusted.door.capacity import LimitRequests
-from astra.trusted.door.requests import AskedOn, Cursor, Off, caller, parse_names
+from astra.trusted.door.requests import caller
 from astra.trusted.kernel.errors import BadInput
 from astra.trusted.ledger import views
 from astra.trusted.ledger.record import Record
-from astra.trusted.policy import authority, budgets, contract, flags
+from astra.trusted.policy import authority, contract, flags
 from astra.trusted.policy.authority import Signed
 
 _LONGEST_STORY = 10_000
@@ -97,16 +99,16 @@ def build(
     *,
     reception: Reception | None = None,
 ) -> FastAPI:
-    app = problems.Described(
+    app = error_answers.Described(
         title="Astra",
         version=__version__,
         description="An agent's own source code, under a contract a human signed.",
         docs_url=None,
         redoc_url=None,
-        responses=problems.describe_responses(),
+        responses=error_answers.describe_responses(),
     )
     app.router.route_class = LateRoute
-    problems.add(app)
+    error_answers.add(app)
     app.add_middleware(LimitRequests, routes=app)
     app.add_middleware(CountRequests, activity=activity)
     app.state.events = Events(runtime.ledger)
@@ -165,7 +167,7 @@ def _add_status_routes(app: FastAPI, runtime: Runtime, leave: Callable[[], None]
 
     @app.get("/api/budgets", response_model=Page[BudgetShown])
     def list_budgets(days: Annotated[int, Query(ge=1, le=366)] = 14) -> dict[str, Any]:
-        return {"items": budgets.consumption(runtime.ledger, days=days), "next": None}
+        return {"items": budget_usage.list_consumption(runtime.ledger, days=days), "next": None}
 
     @app.post("/api/down")
     async def down(

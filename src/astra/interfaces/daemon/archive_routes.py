@@ -1,5 +1,6 @@
 """Archiving months of the chain over HTTP: what would leave, and moving it by signature."""
 
+from threading import Lock
 from typing import Annotated, Any
 
 from fastapi import Body, FastAPI
@@ -11,6 +12,8 @@ from astra.trusted.policy.authority import Signed
 
 
 def add(app: FastAPI, runtime: Runtime) -> None:
+    moving = Lock()
+
     def archive() -> LedgerArchive:
         return LedgerArchive(runtime.ledger, runtime.root, runtime.clock)
 
@@ -30,7 +33,8 @@ def add(app: FastAPI, runtime: Runtime) -> None:
     ) -> dict[str, Any]:
         """Move finished months into an archive; what stays of them is what was signed."""
         order = Order(before=before, to=to, thin=thin)
-        record, plan = archive().move(order, Signed.read(authority))
+        with moving:  # a second one finds what the first one left
+            record, plan = archive().move(order, Signed.read(authority))
         return {**_show_plan(plan), "sequence": record.sequence}
 
 

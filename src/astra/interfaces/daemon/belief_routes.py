@@ -6,9 +6,10 @@ from fastapi import Body, FastAPI, Query, Request
 
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon.models import Page
+from astra.interfaces.daemon.parameters import Off, ReadAs
 from astra.interfaces.daemon.tool_routes import run_tool
-from astra.tools.beliefs import BeliefAnswer, BeliefDetails
-from astra.trusted.door.requests import Off, caller
+from astra.tools.beliefs import BeliefAnswer, BeliefDetails, ProposeArguments
+from astra.trusted.door.requests import caller
 
 Document = dict[str, Any]
 
@@ -30,7 +31,9 @@ def add(app: FastAPI, runtime: Runtime) -> None:
 
     @app.post("/api/beliefs", response_model=BeliefDetails)
     def propose_belief(
-        request: Request, belief: Annotated[Document, Body()], astra_off: Off = ""
+        request: Request,
+        belief: Annotated[Document, Body(), ReadAs(ProposeArguments)],
+        astra_off: Off = "",
     ) -> Document:
         return run_tool(runtime, request, "propose_belief", belief, off=astra_off)
 

@@ -9,6 +9,7 @@ from astra.bootstrap.runtime import Runtime
 from astra.changes.lines import Remark, Side
 from astra.changes.service import summarize_change
 from astra.interfaces.daemon.models import ApprovalDetails, Page
+from astra.interfaces.daemon.parameters import Off, ReadAs
 from astra.interfaces.daemon.tool_routes import run_tool
 from astra.interfaces.daemon.work_models import (
     ChangeBrief,
@@ -23,10 +24,10 @@ from astra.interfaces.daemon.work_models import (
     OutputShown,
     RejectionGiven,
 )
-from astra.tools.changes import parse_edits
+from astra.tools.changes import ProposeArguments, parse_edits
 from astra.trusted.changes import review
 from astra.trusted.changes.model import State
-from astra.trusted.door.requests import Off, caller
+from astra.trusted.door.requests import caller
 from astra.trusted.kernel.paging import LARGEST_PAGE
 from astra.trusted.policy.authority import Signed
 
@@ -90,7 +91,9 @@ def _add_read_routes(app: FastAPI, runtime: Runtime) -> None:
 def _add_proposal_routes(app: FastAPI, runtime: Runtime) -> None:
     @app.post("/api/changes", response_model=ChangeProposed)
     def propose_change(
-        request: Request, proposal: Annotated[Document, Body()], astra_off: Off = ""
+        request: Request,
+        proposal: Annotated[Document, Body(), ReadAs(ProposeArguments)],
+        astra_off: Off = "",
     ) -> Document:
         return run_tool(runtime, request, "schedule_code_modification", proposal, off=astra_off)
 

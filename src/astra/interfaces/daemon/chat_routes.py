@@ -16,9 +16,10 @@ from astra.interfaces.daemon.chat_models import (
     Conversations,
     ConversationShown,
 )
+from astra.interfaces.daemon.parameters import Cursor, Off, parse_names
 from astra.interfaces.daemon.turn_stream import TurnStream
 from astra.persona.turn import Heard, Turn
-from astra.trusted.door.requests import Cursor, Off, caller, parse_names
+from astra.trusted.door.requests import caller
 from astra.trusted.kernel.errors import AstraError
 from astra.trusted.kernel.paging import LARGEST_PAGE
 

@@ -9,6 +9,7 @@ from astra.deployments import events, views
 from astra.deployments.changes import FailedChanges
 from astra.deployments.fleet import views as fleet_views
 from astra.interfaces.daemon.models import Page
+from astra.interfaces.daemon.parameters import LARGEST_PAGE, Limit
 from astra.interfaces.daemon.work_models import (
     DeploymentShown,
     DeployOrder,
@@ -16,7 +17,6 @@ from astra.interfaces.daemon.work_models import (
     ReleaseShown,
     RollbackContent,
 )
-from astra.trusted.door.requests import LARGEST_PAGE, Limit
 from astra.trusted.kernel.errors import NotFound
 from astra.trusted.policy.authority import Signed
 

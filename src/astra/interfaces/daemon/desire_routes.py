@@ -6,11 +6,12 @@ from fastapi import Body, FastAPI, Query, Request
 
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon.models import ApprovalDetails, Page
+from astra.interfaces.daemon.parameters import Off, ReadAs
 from astra.interfaces.daemon.tool_routes import run_tool
 from astra.interfaces.daemon.work_models import DesireShown
 from astra.tools.awareness import Feed
-from astra.tools.desires import Never, Pruned, Suggestions
-from astra.trusted.door.requests import Off, caller
+from astra.tools.desires import Never, Pruned, RecordArguments, Suggestions
+from astra.trusted.door.requests import caller
 
 Document = dict[str, Any]
 
@@ -71,7 +72,9 @@ def _add_read_routes(app: FastAPI, runtime: Runtime) -> None:
 def _add_write_routes(app: FastAPI, runtime: Runtime) -> None:
     @app.post("/api/desires", response_model=DesireShown)
     def record_desire(
-        request: Request, desire: Annotated[Document, Body()], astra_off: Off = ""
+        request: Request,
+        desire: Annotated[Document, Body(), ReadAs(RecordArguments)],
+        astra_off: Off = "",
     ) -> Document:
         return run_tool(runtime, request, "astra.desires.record", desire, off=astra_off)
 

@@ -13,13 +13,22 @@ from astra.bootstrap.runtime import Runtime
 from astra.goals.adoption import OPERATOR
 from astra.goals.model import Goal
 from astra.interfaces.daemon.models import ApprovalDetails, Page, Shape
+from astra.interfaces.daemon.parameters import Off, ReadAs
 from astra.interfaces.daemon.tool_routes import run_tool
-from astra.tools.goals import GoalAnswer, GoalDetails, GoalTask
-from astra.trusted.door.requests import Off, caller
+from astra.tools.goals import CreateArguments, GoalAnswer, GoalDetails, GoalTask
+from astra.trusted.door.requests import caller
 from astra.trusted.kernel.paging import LARGEST_PAGE
 from astra.trusted.policy.authority import Signed
 
 Document = dict[str, Any]
+
+
+class GoalGiven(CreateArguments):
+    authority: Document | None = Field(
+        default=None, description="a signature over the content, where it is the operator's own"
+    )
+
+
 CREATE = "astra.goals.create"
 
 
@@ -81,7 +90,7 @@ def _add_read_routes(app: FastAPI, runtime: Runtime) -> None:
 def _add_decision_routes(app: FastAPI, runtime: Runtime) -> None:
     @app.post("/api/goals", response_model=GoalDetails)
     def create_goal(
-        request: Request, goal: Annotated[Document, Body()], astra_off: Off = ""
+        request: Request, goal: Annotated[Document, Body(), ReadAs(GoalGiven)], astra_off: Off = ""
     ) -> Document:
         """Propose a goal: with `authority`, a signature over its content, as the operator's own."""
         if "authority" not in goal:
@@ -89,7 +98,7 @@ def _add_decision_routes(app: FastAPI, runtime: Runtime) -> None:
         return _create_signed(runtime, goal)
 
     @app.post("/api/goals/content", response_model=GoalContent)
-    def spell_goal(goal: Annotated[Document, Body()]) -> Document:
+    def spell_goal(goal: Annotated[Document, Body(), ReadAs(CreateArguments)]) -> Document:
         """Give what the operator would sign to propose a goal as their own; nothing changes."""
         fields = _read_arguments(runtime, goal)
         return runtime.goals.adoption.read_fields(fields, source=OPERATOR)

@@ -10,13 +10,14 @@ from datetime import datetime
 from typing import Any
 
 from astra.bootstrap.runtime import Runtime
+from astra.changes import counting
 from astra.deployments import events as deployments
 from astra.deployments import views as releases
 from astra.deployments.fleet import views as fleet_views
+from astra.numbers import budget_usage
 from astra.operations import alert_book
 from astra.trusted.kernel.clock import parse_time
 from astra.trusted.ledger.ports import Ledger
-from astra.trusted.policy import budgets
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 Sample = tuple[dict[str, str], float]
@@ -47,7 +48,7 @@ def collect(runtime: Runtime) -> Iterator[Metric]:
     ledger, now = runtime.ledger, runtime.clock.now()
     head = ledger.head()
     yield _make_counter("astra_records_total", "records in the ledger", [({}, head.sequence)])
-    for name, count in runtime.changes.book.counters().items():
+    for name, count in counting.count_changes(ledger).items():
         yield _make_counter(
             f"astra_change_{name}_total", f"changes of code: {_name_to_words(name)}", [({}, count)]
         )
@@ -148,7 +149,7 @@ def _sample_signals(runtime: Runtime) -> list[Sample]:
 
 
 def _sample_budgets(runtime: Runtime, what: str) -> list[Sample]:
-    today = budgets.list_week_usage(runtime.ledger, now=runtime.clock.now())
+    today = budget_usage.list_week_usage(runtime.ledger, now=runtime.clock.now())
     return [({"scope": row["scope"], "name": row["name"]}, row[what]) for row in today]
 
 

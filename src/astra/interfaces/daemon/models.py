@@ -183,6 +183,9 @@ class LedgerShown(Shape):
     time: str
     trouble: str
     clock: str = Field(default="", description="that the last record is ahead of the clock")
+    next_index: str = Field(
+        default="", description="that another version is installed, and how far its index is"
+    )
 
 
 class ExecutorShown(Growing):

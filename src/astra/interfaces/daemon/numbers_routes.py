@@ -8,9 +8,8 @@ from pydantic import Field
 
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon.models import Page, QueueShown, RecordShown, Shape
-from astra.numbers import daily, queues
-from astra.trusted.door.requests import Cursor, Limit
-from astra.trusted.policy import budgets
+from astra.interfaces.daemon.parameters import Cursor, Limit
+from astra.numbers import budget_usage, daily, queues
 
 _MOST_BUDGETS = 20
 Days = Annotated[int, Query(ge=1, le=daily.LONGEST, description="whole days in UTC, with today")]
@@ -47,7 +46,9 @@ def add(app: FastAPI, runtime: Runtime) -> None:
     @app.get("/api/metrics", response_model=Numbers)
     def count_days(days: Days = daily.DEFAULT) -> dict[str, Any]:
         ledger, day_names = runtime.ledger, daily.window(days, now=runtime.clock.now())
-        fullest, other_count = budgets.list_fullest_budgets(ledger, day_names, most=_MOST_BUDGETS)
+        fullest, other_count = budget_usage.list_fullest_budgets(
+            ledger, day_names, most=_MOST_BUDGETS
+        )
         return {
             "days": day_names,
             "began": daily.find_first_day(ledger),

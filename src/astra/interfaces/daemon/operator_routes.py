@@ -1,5 +1,6 @@
 """Operators over HTTP: who they are, and changes that operators signed."""
 
+from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import Body, FastAPI
@@ -7,8 +8,10 @@ from pydantic import Field
 
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon.models import Accepted, RoundShown, Shape
-from astra.trusted.policy import enlisting
+from astra.trusted.ledger.ports import Ledger
+from astra.trusted.policy import authority, enlisting, enrolment
 from astra.trusted.policy.authority import Signed
+from astra.trusted.policy.rounds import list_waiting_rounds
 
 
 class RoleShown(Shape):
@@ -42,7 +45,7 @@ class OperatorsShown(Shape):
 def add(app: FastAPI, runtime: Runtime) -> None:
     @app.get("/api/operators", response_model=OperatorsShown)
     def list_operators() -> dict[str, Any]:
-        return enlisting.describe_operators(runtime.ledger, now=runtime.clock.now())
+        return describe_operators(runtime.ledger, now=runtime.clock.now())
 
     @app.post("/api/operators")
     def change_operators(
@@ -55,3 +58,34 @@ def add(app: FastAPI, runtime: Runtime) -> None:
             runtime.ledger, action, content, Signed.read(signature), now=runtime.clock.now()
         )
         return Accepted(sequence=record.sequence)
+
+
+def describe_operators(ledger: Ledger, *, now: datetime) -> dict[str, Any]:
+    """Give everything about operators that a door shows: who, the rules, what waits."""
+    council = authority.find_keys(ledger)
+    passkeys = _list_passkeys_by_owner(ledger)
+    return {
+        "items": [
+            {
+                "name": operator.name,
+                "key": operator.key,
+                "fingerprint": operator.fingerprint,
+                "role": operator.role.as_dict(),
+                "passkeys": passkeys.get(operator.name, []),
+                "users": list(operator.users),
+                "since": operator.since,
+                "signed_by": list(operator.signed_by),
+            }
+            for operator in council.operators
+        ],
+        "rules": council.rules.as_dict(),
+        "waiting": list_waiting_rounds(ledger, now=now),
+    }
+
+
+def _list_passkeys_by_owner(ledger: Ledger) -> dict[str, list[str]]:
+    owners = dict[str, list[str]]()
+    for passkey in enrolment.list_passkeys(ledger):
+        if not passkey.revoked_at:
+            owners.setdefault(passkey.operator, []).append(passkey.name)
+    return owners

@@ -7,6 +7,7 @@ from fastapi import Body, FastAPI, Query, Request
 from astra.adapters.host_names import HostNames
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon.models import ApprovalDetails, Page
+from astra.interfaces.daemon.parameters import LARGEST_PAGE, Cursor, Limit, Off, ReadAs
 from astra.interfaces.daemon.tool_routes import run_tool
 from astra.interfaces.daemon.work_models import (
     DecisionWanted,
@@ -20,7 +21,8 @@ from astra.interfaces.daemon.work_models import (
     PlanShown,
 )
 from astra.plans.host_lookup import HostLookup
-from astra.trusted.door.requests import LARGEST_PAGE, Cursor, Limit, Off, caller
+from astra.tools.plans import DraftArguments
+from astra.trusted.door.requests import caller
 from astra.trusted.kernel import paging
 from astra.trusted.policy.authority import Signed
 
@@ -44,7 +46,9 @@ def add(app: FastAPI, runtime: Runtime) -> None:
 def _add_draft_routes(app: FastAPI, runtime: Runtime) -> None:
     @app.post("/api/agents", response_model=PlanDrafted)
     def draft_plan(
-        request: Request, fields: Annotated[Document, Body()], astra_off: Off = ""
+        request: Request,
+        fields: Annotated[Document, Body(), ReadAs(DraftArguments)],
+        astra_off: Off = "",
     ) -> Document:
         return run_tool(runtime, request, "astra.plans.draft", fields, off=astra_off)
 

@@ -6,9 +6,10 @@ from fastapi import Body, FastAPI, Request
 
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon.models import Page
+from astra.interfaces.daemon.parameters import Cursor, Limit, Off, ReadAs
 from astra.interfaces.daemon.tool_routes import run_tool
 from astra.tools import research
-from astra.trusted.door.requests import Cursor, Limit, Off
+from astra.tools.research import AskArguments
 
 Document = dict[str, Any]
 
@@ -29,7 +30,9 @@ def add(app: FastAPI, runtime: Runtime) -> None:
 
     @app.post("/api/research", response_model=ResearchShown)
     def ask(
-        request: Request, question: Annotated[Document, Body()], astra_off: Off = ""
+        request: Request,
+        question: Annotated[Document, Body(), ReadAs(AskArguments)],
+        astra_off: Off = "",
     ) -> Document:
         return run_tool(runtime, request, "research_and_summarize", question, off=astra_off)
 

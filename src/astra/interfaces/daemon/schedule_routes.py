@@ -7,14 +7,17 @@ from fastapi import Body, FastAPI, Query, Request
 
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon.models import ApprovalDetails, Explained, Page
+from astra.interfaces.daemon.parameters import Off, ReadAs
 from astra.interfaces.daemon.tool_routes import run_tool
 from astra.interfaces.daemon.work_models import FiringShown, ScheduleCreated, ScheduleShown
 from astra.schedules import cron, wording
-from astra.trusted.door.requests import Off, caller
+from astra.tools.schedules import CreateArguments, ScheduleChange
+from astra.trusted.door.requests import caller
 from astra.trusted.kernel.errors import BadInput
 
 _YEARS = range(1970, 9000)
-Fields = Annotated[dict[str, Any], Body()]
+NewSchedule = Annotated[dict[str, Any], Body(), ReadAs(CreateArguments)]
+ChangedSchedule = Annotated[dict[str, Any], Body(), ReadAs(ScheduleChange)]
 
 
 def add(app: FastAPI, runtime: Runtime) -> None:
@@ -71,12 +74,14 @@ def _add_read_routes(app: FastAPI, runtime: Runtime) -> None:
 
 def _add_write_routes(app: FastAPI, runtime: Runtime) -> None:
     @app.post("/api/schedules", response_model=ScheduleCreated)
-    def create_schedule(request: Request, fields: Fields, astra_off: Off = "") -> dict[str, Any]:
+    def create_schedule(
+        request: Request, fields: NewSchedule, astra_off: Off = ""
+    ) -> dict[str, Any]:
         return _call_schedule_tool(runtime, request, "create", fields, off=astra_off)
 
     @app.post("/api/schedules/{identifier}", response_model=ScheduleShown)
     def modify_schedule(
-        request: Request, identifier: str, fields: Fields, astra_off: Off = ""
+        request: Request, identifier: str, fields: ChangedSchedule, astra_off: Off = ""
     ) -> dict[str, Any]:
         return _call_schedule_tool(
             runtime, request, "modify", {**fields, "id": identifier}, off=astra_off

@@ -14,7 +14,7 @@ import signal
 import struct
 import sys
 import threading
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from socket import SO_PEERCRED, SOL_SOCKET, socket
@@ -32,7 +32,7 @@ from astra.bootstrap.runtime import Runtime
 from astra.bootstrap.sweeping import sweep, sweep_conversations
 from astra.interfaces import socket_path
 from astra.interfaces.daemon import app as api
-from astra.interfaces.daemon import listening, logs, pages, session_routes
+from astra.interfaces.daemon import capacity, listening, logs, pages, session_routes
 from astra.interfaces.daemon.activity import Activity
 from astra.interfaces.daemon.connections import (
     BoundedProtocol,
@@ -41,8 +41,8 @@ from astra.interfaces.daemon.connections import (
 )
 from astra.interfaces.daemon.session_routes import Reception
 from astra.interfaces.daemon.tcp import TcpProtocol
-from astra.interfaces.mcp.listener import McpListener
-from astra.trusted.door import capacity
+from astra.interfaces.mcp.first_answers import forget_standing
+from astra.interfaces.mcp.listener import McpListener, leave_standing
 from astra.trusted.door.front_door import FrontDoor, SocketDoor
 from astra.trusted.door.leases import Leases
 from astra.trusted.door.site import Site
@@ -54,7 +54,7 @@ from astra.trusted.settings import environment
 from astra.trusted.settings.environment import Settings
 
 Beside = Callable[[ASGIApp], tuple[ASGIApp, socket]]
-_IDLE_CHECK_SECONDS = 1.0
+_IDLE_CHECK_SECONDS = _TICK_SECONDS = 1.0
 _KEEP_ALIVE_SECONDS = 75
 """Longer than clients keep an idle connection, so that none sends into one that closes."""
 _log = logging.getLogger("astra.daemon")
@@ -164,6 +164,8 @@ async def serve(
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, leaving.set)
     loop.add_signal_handler(signal.SIGINT, _end_with_app, runtime, leaving)
+    runtime.opened.callback(leave_standing, runtime)  # once nothing can change it any more
+    forget_standing(runtime.root.run)
     mcp = McpListener(runtime, activity)
     async with mcp.open():
         reception = Reception(site=loopback.site if loopback else None)
@@ -189,7 +191,7 @@ async def serve(
         runtime.background.start()
         threading.Thread(target=runtime.sandbox.preflight, name="preflight", daemon=True).start()
         _log.info("serving %s", runtime.root.path)
-        _log.info("%s", flags.describe_code_access(runtime.switches.flags()))
+        _log.info("%s", _describe_code_access(runtime.switches.flags()))
         _report_start(ready, {"ready": os.getpid()})
         _show_login_link(runtime, reception)
         await leaving.wait()
@@ -199,7 +201,7 @@ async def serve(
         await asyncio.to_thread(runtime.chat.leave)
         (runtime.root.run / socket_path.NAME).unlink(missing_ok=True)
         for server in servers:
-            server.should_exit = True
+            server.leave()
     await asyncio.gather(*(server.serving for server in servers))
     if watching:
         watching.cancel()
@@ -258,7 +260,18 @@ class _Server(uvicorn.Server):
             **options,
         )
         super().__init__(config)
+        self._leaving = asyncio.Event()
         self.serving = asyncio.create_task(self.serve(sockets=list(listeners)))
+
+    async def main_loop(self) -> None:
+        """Keep the date of answers; uvicorn's own loop wakes ten times a second, to look."""
+        while not await self.on_tick(0):
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._leaving.wait(), _TICK_SECONDS)
+
+    def leave(self) -> None:
+        self.should_exit = True
+        self._leaving.set()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
@@ -295,6 +308,17 @@ def _report_start(ready: Any, message: dict[str, Any]) -> None:
         with contextlib.suppress(BrokenPipeError):
             ready.write(json.dumps(message, default=str) + "\n")
             ready.close()
+
+
+def _describe_code_access(effective: Mapping[str, flags.Flag]) -> str:
+    """Say in one line what the agent may do with the source, and which flags make it so."""
+    names = ("PERSONA_MODE_ENABLED", "ASTRA_CODE_WRITE_ENABLED")
+    reasons = [
+        f"{name} is {'on' if effective[name].on else 'off'} by {effective[name].source}"
+        f"{f' ({effective[name].note})' if effective[name].note else ''}"
+        for name in names
+    ]
+    return f"code access: {flags.code_access(effective)}, because {' and '.join(reasons)}"
 
 
 if __name__ == "__main__":

@@ -5,13 +5,15 @@ from typing import Any
 
 from astra import __version__, flow
 from astra.bootstrap.runtime import Runtime
+from astra.changes import counting
 from astra.interfaces.daemon.server_routes import describe_server
+from astra.numbers import budget_usage
 from astra.numbers.queues import queues
 from astra.schedules import views as schedules
 from astra.trusted.file_ledger.reserve import Reserve, free_inodes, free_space
 from astra.trusted.kernel.clock import describe_time_ahead, format_time
 from astra.trusted.kernel.errors import AstraError
-from astra.trusted.policy import authority, budgets, contract, flags
+from astra.trusted.policy import authority, contract, flags
 
 
 def status(
@@ -43,7 +45,7 @@ def status(
         "notify": notify_state(runtime),
         "approvals": {"pending": len(runtime.desk.list_by_state())},
         "queues": queues(runtime.ledger, runtime.desk),
-        "budgets": budgets.list_week_usage(runtime.ledger, now=runtime.clock.now()),
+        "budgets": budget_usage.list_week_usage(runtime.ledger, now=runtime.clock.now()),
         "read_scope": str(runtime.views.current.read_scope),
         "sandbox": runtime.sandbox.state(),
         "disk": disk_state(runtime.reserve),
@@ -53,6 +55,7 @@ def status(
             "time": head.time,
             "clock": describe_time_ahead(head.time, runtime.clock.machine.now()),
             "trouble": runtime.ledger.trouble or runtime.background.trouble(flow.QUICK),
+            "next_index": runtime.installed.state,
         },
         "changes": changes_state(runtime),
         "plans": plans_state(runtime),
@@ -72,8 +75,8 @@ def witness_state(runtime: Runtime) -> dict[str, Any]:
 
 def changes_state(runtime: Runtime) -> dict[str, Any]:
     return {
-        **runtime.changes.book.counters(),
-        "alerts": runtime.changes.book.alerts(),
+        **counting.count_changes(runtime.ledger),
+        "alerts": counting.list_alerts(runtime.ledger),
         "trouble": runtime.background.trouble(flow.CHANGES),
     }
 

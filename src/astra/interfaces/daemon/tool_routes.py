@@ -12,18 +12,10 @@ from astra.interfaces.daemon.models import (
     Page,
     ToolShown,
 )
+from astra.interfaces.daemon.parameters import LARGEST_PAGE, Cursor, Limit, Off, parse_names
 from astra.trusted.calls.counter import Request as ToolRequest
 from astra.trusted.calls.registry import AnyTool
-from astra.trusted.door.requests import (
-    LARGEST_PAGE,
-    Cursor,
-    Limit,
-    Off,
-    caller,
-    limits,
-    parse_names,
-    principal,
-)
+from astra.trusted.door.requests import caller, limits, principal
 from astra.trusted.policy import permissions
 from astra.trusted.policy.authority import Signed
 from astra.trusted.policy.call import Actor, Role

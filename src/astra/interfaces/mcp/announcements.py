@@ -1,7 +1,7 @@
 """Tells every connected client when the list of tools, or a resource it watches, has changed.
 
-A thread waits for the ledger to move, and looks whether a flag was set since, and where the watched
-resources are now; nothing polls.
+A thread waits for the ledger to move, and looks whether a flag was set or an imported tool came or
+went since, and where the watched resources are now; nothing polls.
 Clients of the 2025 protocol hear a notification, those of the 2026 protocol on the stream they
 asked for.
 """
@@ -30,9 +30,16 @@ _MOST_WATCHED = 64
 
 
 class Announcements:
-    def __init__(self, ledger: Ledger, visible: Callable[[], Any]) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        visible: Callable[[], Any],
+        imported: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Take what is visible now, and what is another value when imported tools are others."""
         self._ledger = ledger
         self._visible = visible
+        self._imported = imported
         self._bus = InMemorySubscriptionBus()
         self._clients: dict[object, ServerSession] = {}
         self._watched: Counter[str] = Counter()
@@ -110,7 +117,7 @@ class Announcements:
     def start(self) -> None:
         """Watch from now on; must be called on the event loop."""
         loop = asyncio.get_running_loop()
-        initial_state = self._read_position(), flags.version(self._ledger), self._visible()
+        initial_state = self._read_position(), self._read_version(), self._visible()
         self._thread = threading.Thread(
             target=self._watch_ledger,
             args=(loop, *initial_state),
@@ -124,7 +131,7 @@ class Announcements:
         self.listen.close()
 
     def _watch_ledger(
-        self, loop: asyncio.AbstractEventLoop, position: int, version: int, tools_before: Any
+        self, loop: asyncio.AbstractEventLoop, position: int, version: object, tools_before: Any
     ) -> None:
         while not self._stopping.is_set():
             if not self._ledger.wait(position, _LONGEST_WAIT):
@@ -136,12 +143,16 @@ class Announcements:
                 and not self._stopping.is_set()
             ):
                 loop.call_soon_threadsafe(self._tell_moved, moved_uris)
-            version = flags.version(self._ledger)
+            version = self._read_version()
             if version == before or (now := self._visible()) == tools_before:
                 continue
             tools_before = now
             if not self._stopping.is_set():
                 loop.call_soon_threadsafe(self._tell_all)
+
+    def _read_version(self) -> object:
+        """Give what the list of tools follows from."""
+        return flags.version(self._ledger), self._imported()
 
     def _read_position(self) -> int:
         """Give how far the index is; asked before the flags, so that no change falls between."""

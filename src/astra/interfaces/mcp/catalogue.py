@@ -8,10 +8,13 @@ does not exist yet is not in the list.
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 from mcp_types import Tool as ShownTool
 from mcp_types import ToolAnnotations
 
+from astra.interfaces.mcp import first_answers
+from astra.interfaces.mcp.first_answers import ListedTool
 from astra.interfaces.mcp.toolsets import Selection
 from astra.tools import compact_schemas
 from astra.trusted.calls.registry import AnyTool, Registry
@@ -63,6 +66,27 @@ class Catalogue:
             name = tool.name if dotted else tool.underscored
             shown_before = self._shown[key] = (tool, _describe_tool(tool, name, plain=plain))
         return shown_before[1]
+
+
+def list_rows(registry: Registry, *, imported: bool = False) -> list[dict[str, Any]]:
+    """Describe every tool of a kind, whoever may see it, for a list without a registry."""
+    return [
+        first_answers.as_row(_list_tool(tool))
+        for tool in registry.list_all()
+        if tool.available and bool(tool.server) == imported
+    ]
+
+
+def _list_tool(tool: AnyTool) -> ListedTool:
+    shown = _describe_tool(tool, tool.name, plain=False)
+    members = shown.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"name"})
+    return ListedTool(
+        name=tool.name,
+        tier=tool.tier,
+        flags=tool.flags,
+        operator_only=tool.operator_only,
+        shown=members,
+    )
 
 
 def _describe_tool(tool: AnyTool, name: str, *, plain: bool) -> ShownTool:

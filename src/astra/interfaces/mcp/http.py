@@ -18,6 +18,7 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from astra.bootstrap.runtime import Runtime
 from astra.interfaces.daemon import server
 from astra.trusted.kernel.errors import AstraError
 
@@ -34,12 +35,17 @@ def main(arguments: list[str] | None = None) -> int:
     except AstraError as error:
         sys.stderr.write(f"{error.detail}\n  next: {error.next_step}\n")
         return error.exit_code
+    serve_on_loopback(runtime, port=options.port)
+    return 0
+
+
+def serve_on_loopback(runtime: Runtime, *, port: int) -> None:
+    """Serve until somebody ends this process, and let go of the data root then."""
     try:
-        with listen(options.port) as listener:
+        with listen(port) as listener:
             asyncio.run(server.serve(runtime, idle=False, beside=_make_loopback(listener)))
     finally:
         server.close(runtime)
-    return 0
 
 
 def listen(port: int) -> socket.socket:

@@ -7,8 +7,8 @@ The table of ways names what people ask for in their own words, so that a model 
 from collections.abc import Callable, Mapping, Sequence
 
 from astra.interfaces.mcp.session import Session
+from astra.interfaces.mcp.toolsets import NamedTool
 from astra.persona import introduction
-from astra.trusted.calls.registry import AnyTool
 
 _USE = """\
 Astra lets you see and change your own source code, under rules that people set. Use its tools \
@@ -41,7 +41,7 @@ _OF_SESSION = "This session may make {} calls."
 _OPERATOR_TOOLS = ("astra.approvals.approve", "astra.approvals.reject", "astra.flags.set")
 
 
-def write(session: Session, flags: Mapping[str, bool], tools: Sequence[AnyTool]) -> str:
+def write(session: Session, flags: Mapping[str, bool], tools: Sequence[NamedTool]) -> str:
     """Write it for a session that sees these tools."""
 
     def names(*dotted: str) -> str:

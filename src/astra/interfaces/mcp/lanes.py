@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from astra.trusted.door.capacity import Busy
+from astra.interfaces.daemon.capacity import Busy
 
 
 class LaneName(StrEnum):

@@ -16,6 +16,8 @@ from starlette.types import Receive, Scope, Send
 from astra.bootstrap.runtime import Runtime
 from astra.interfaces import socket_path
 from astra.interfaces.daemon.activity import Activity
+from astra.interfaces.mcp.first_answers import Standing, from_row, write_standing
+from astra.trusted.kernel.errors import AstraError
 
 if TYPE_CHECKING:
     from astra.interfaces.mcp.transports import McpTransports
@@ -65,7 +67,7 @@ class McpListener:
             await asyncio.to_thread(importlib.import_module, "astra.interfaces.mcp.transports")
             from astra.interfaces.mcp.transports import open_transports
 
-            async with open_transports(self._runtime) as transports:
+            async with open_transports(self._runtime, self._activity.one_request) as transports:
                 self._transports.set_result(transports)
                 await self._leaving.wait()
         except Exception as error:  # whoever connects hears why they cannot be opened
@@ -74,3 +76,15 @@ class McpListener:
             failed, self._transports = self._transports, asyncio.get_running_loop().create_future()
             self._holding = None  # the next connection tries again
             failed.set_exception(error)
+
+
+def leave_standing(runtime: Runtime) -> None:
+    """Write down how things stand when a daemon ends, for relays that come before the next one."""
+    from astra.interfaces.mcp.catalogue import list_rows
+
+    try:
+        imported = tuple(map(from_row, list_rows(runtime.registry, imported=True)))
+        standing = Standing(flags=runtime.switches.read_states(), imported=imported)
+    except AstraError:  # a ledger that cannot be read: the next session waits for its daemon
+        return
+    write_standing(runtime.root.run, standing)

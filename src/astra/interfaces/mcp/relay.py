@@ -6,8 +6,8 @@ says their outcome is uncertain. The relay connects again as soon as there is a 
 one itself only when its client wants something; then it introduces the client anew, keeps the
 repeated answer to itself, and says that the tools may have changed.
 
-While the first daemon starts, the relay answers the introduction and the list of tools itself, with
-what the last one said (`greetings`); all else waits.
+While the first daemon starts, the relay answers the introduction and the list of tools itself
+(`first_answers`); all else waits.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from astra.interfaces.mcp import greetings
+from astra.interfaces.mcp.first_answers import FirstAnswers
 from astra.interfaces.mcp.relay_ends import Daemon, Writer, send_first_lines
 from astra.interfaces.mcp.session import Opening
 from astra.trusted.kernel.errors import AstraError
@@ -76,7 +76,7 @@ class Relay:
     _connection: socket.socket | None = None
     _repeated: bool = False
     _leaving: bool = False
-    _greetings: greetings.Answers = field(default_factory=dict[str, dict[str, Any]])
+    _first_answers: FirstAnswers | None = None
     _starting: bool = False
     _changed: threading.Condition = field(default_factory=threading.Condition)
 
@@ -85,8 +85,8 @@ class Relay:
     def begin(self) -> None:
         """Connect; to a daemon that has to start first, beside answering what is known."""
         connection = self.daemon.connect_if_running()
-        if connection is None and (answers := self.daemon.read_greetings()):
-            self._greetings, self._starting = answers, True
+        if connection is None and (answers := self.daemon.read_first_answers()):
+            self._first_answers, self._starting = answers, True
             threading.Thread(target=self._start_daemon, name="to-daemon", daemon=True).start()
             return
         with self._changed:
@@ -107,7 +107,7 @@ class Relay:
         message = _parse_message(line)
         connection = self._note_message(message, line)
         if connection is None and self._starting:
-            if self._greet(message):
+            if self._answer_first(message):
                 return
             with self._changed:
                 self._changed.wait_for(lambda: not self._starting)
@@ -143,11 +143,12 @@ class Relay:
                 self._open.discard(_key_from_id(_read_member(message.get("params"), "requestId")))
             return self._connection
 
-    def _greet(self, message: Message) -> bool:
-        """Answer what the last daemon answered, while the next one starts."""
+    def _answer_first(self, message: Message) -> bool:
+        """Answer what is known without a daemon, while one starts."""
         if message.get("method") == "notifications/initialized":
             return True  # goes with the introduction
-        answer = greetings.find_answer(self._greetings, message, self._introduction.read_version())
+        answers, version = self._first_answers, self._introduction.read_version()
+        answer = answers.find(message, version) if answers else None
         if answer is None:
             return False
         self._settle_request({"id": message["id"]})

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from astra.interfaces import socket_path
 from astra.interfaces.cli import client
-from astra.interfaces.mcp import greetings
+from astra.interfaces.mcp.first_answers import FirstAnswers, read_standing
 from astra.interfaces.mcp.session import Opening
 
 
@@ -29,10 +29,10 @@ class Daemon:
             client.reach(self.data_root, socket_path.MCP, without=session_settings)
         )
 
-    def read_greetings(self) -> greetings.Answers:
-        """Give what the last daemon answered first to a session like this one."""
-        name = greetings.name_opening(self.opening.to_line())
-        return greetings.read_answers(self.data_root / "var" / "run", name)
+    def read_first_answers(self) -> FirstAnswers | None:
+        """Give what can be answered before there is a daemon, if it is known how things stand."""
+        standing = read_standing(self.data_root / "var" / "run")
+        return FirstAnswers(standing=standing, opening=self.opening) if standing else None
 
     def connect_if_running(self) -> socket.socket | None:
         """Connect if there is one."""

@@ -22,7 +22,7 @@ from astra.trusted.ledger.ports import Ledger
 SOURCE = "astra://source/"
 LONGEST_URI = 4_000
 _IDENTIFIER = re.compile(r"[A-Za-z0-9_.-]{1,100}")
-_LISTS: dict[str, tuple[str, str]] = {
+LISTS: dict[str, tuple[str, str]] = {
     "astra://inbox": ("astra.approvals.pending", "Inbox: what waits for a person"),
     "astra://changes": ("astra.changes.list", "Changes to the code, newest first"),
     "astra://plans": ("astra.plans.list", "Plans and their states"),
@@ -50,7 +50,7 @@ _MOVED_BY: dict[str, tuple[str, ...]] = {
 
 def list_fixed() -> list[tuple[str, str]]:
     """Name the resources that are always there, and what each is."""
-    return [(uri, about) for uri, (_, about) in _LISTS.items()]
+    return [(uri, about) for uri, (_, about) in LISTS.items()]
 
 
 def list_templates() -> list[tuple[str, str]]:
@@ -66,8 +66,8 @@ def find_call(uri: str) -> tuple[str, dict[str, Any]] | None:
     """Find the tool that shows a resource, and its arguments; none for what is no resource."""
     if len(uri) > LONGEST_URI:
         return None
-    if uri in _LISTS:
-        return _LISTS[uri][0], {}
+    if uri in LISTS:
+        return LISTS[uri][0], {}
     if uri.startswith(SOURCE) and len(uri) > len(SOURCE):
         return "read_source_code", {"path": unquote(uri.removeprefix(SOURCE))}
     for prefix, (tool, arguments, _) in _ONE_OF.items():

@@ -24,20 +24,28 @@ from mcp_types import (
     PaginatedRequestParams,
     ReadResourceRequestParams,
     ReadResourceResult,
+    SetLevelRequestParams,
     SubscribeRequestParams,
     SubscriptionsListenRequestParams,
     SubscriptionsListenResult,
     UnsubscribeRequestParams,
 )
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from astra import __version__
-from astra.interfaces.mcp import greetings, resource_handlers, signing
+from astra.interfaces.mcp import (
+    call_tasks,
+    client_log,
+    resource_handlers,
+    signing,
+    task_handlers,
+)
+from astra.interfaces.mcp.client_log import ClientLog
 from astra.interfaces.mcp.departure import find_departure
 from astra.interfaces.mcp.resource_handlers import Context
 from astra.interfaces.mcp.session import Session
-from astra.interfaces.mcp.tool_server import ToolServer
+from astra.interfaces.mcp.tool_server import Report, ToolServer
 
-Remember = Callable[[str, dict[str, Any]], None]
 _INTRODUCTIONS = frozenset({"initialize", "server/discover"})
 
 
@@ -48,8 +56,6 @@ class SessionServer(Server[dict[str, Any]]):
         self,
         tools: ToolServer,
         session_of: Callable[[Context], Session],
-        *,
-        remember: Remember | None = None,
     ) -> None:
         super().__init__(
             "astra",
@@ -57,7 +63,6 @@ class SessionServer(Server[dict[str, Any]]):
             title="Astra",
             description="An agent's own source code, under a contract a human signed",
             on_list_tools=self._list_tools,
-            on_call_tool=self._call_tool,
             on_list_resources=self._list_resources,
             on_list_resource_templates=self._list_templates,
             on_read_resource=self._read_resource,
@@ -72,10 +77,13 @@ class SessionServer(Server[dict[str, Any]]):
         self.add_notification_handler(
             "notifications/initialized", NotificationParams, self._register_client
         )
+        self.add_request_handler("logging/setLevel", SetLevelRequestParams, self._set_log_level)
+        self.add_request_handler("tools/call", CallToolRequestParams, self._call_tool)
+        task_handlers.register(self, tools.tasks, session_of)
+        self.log = ClientLog()
         self.middleware[:] = [self._add_instructions]
         self._tools = tools
         self._session_of = session_of
-        self._remember = remember
 
     def create_initialization_options(
         self,
@@ -91,9 +99,6 @@ class SessionServer(Server[dict[str, Any]]):
         if ctx.method in _INTRODUCTIONS and isinstance(result, dict):
             session = self._session_of(ctx)
             result["instructions"] = await asyncio.to_thread(self._tools.introduce, session)
-        if self._remember and ctx.method in greetings.METHODS and isinstance(result, dict):
-            request = greetings.name_request(ctx.method, ctx.params, ctx.protocol_version)
-            self._remember(request, result)
         return result
 
     async def _list_tools(
@@ -103,18 +108,63 @@ class SessionServer(Server[dict[str, Any]]):
 
     async def _call_tool(
         self, ctx: Context, params: CallToolRequestParams
-    ) -> CallToolResult | InputRequiredResult:
-        session = self._session_of(ctx)
-        wants_progress = ctx.meta is not None and "progress_token" in ctx.meta
-        report = ctx.session.report_progress if wants_progress else None
-        result = await self._tools.call(
+    ) -> CallToolResult | InputRequiredResult | dict[str, Any]:
+        session, client = self._session_of(ctx), self._name_client(ctx)
+        await self.log.write(ctx, client, "debug", client_log.describe_begin(params.name))
+        if self._may_become_task(ctx, session, params.name):
+            result = await self._call_as_task(ctx, session, params)
+        else:
+            result = await self._call_and_wait(ctx, session, params)
+        if isinstance(result, dict):
+            return result
+        level, facts = client_log.describe_result(params.name, result)
+        await self.log.write(ctx, client, level, facts)
+        return await signing.offer_link(ctx, params, result) if session.operator else result
+
+    async def _call_and_wait(
+        self, ctx: Context, session: Session, params: CallToolRequestParams
+    ) -> CallToolResult:
+        return await self._tools.call(
             session,
             params.name,
             params.arguments or {},
-            report,
+            self._find_report(ctx, params.name),
             departure=find_departure(ctx.request),
         )
-        return await signing.offer_link(ctx, params, result) if session.operator else result
+
+    async def _call_as_task(
+        self, ctx: Context, session: Session, params: CallToolRequestParams
+    ) -> CallToolResult | dict[str, Any]:
+        work = self._tools.call(session, params.name, params.arguments or {})
+        owner, departure = str(session.actor), find_departure(ctx.request)
+        return await self._tools.tasks.begin(owner, work, departure)
+
+    def _may_become_task(self, ctx: Context, session: Session, tool: str) -> bool:
+        return (
+            ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
+            and call_tasks.is_declared(ctx.session.client_capabilities)
+            and not session.operator
+            and self._tools.is_slow(tool)
+        )
+
+    def _find_report(self, ctx: Context, tool: str) -> Report | None:
+        """Give what tells the client that a call still runs, if it wants to hear it."""
+        client = self._name_client(ctx)
+        wants_progress = ctx.meta is not None and "progress_token" in ctx.meta
+        if not wants_progress and not self.log.shows(ctx, client, "info"):
+            return None
+
+        async def report(progress: float, total: None, message: str) -> None:
+            if wants_progress:
+                await ctx.session.report_progress(progress, total, message)
+            facts = {**client_log.describe_begin(tool), "state": message}
+            await self.log.write(ctx, client, "info", facts)
+
+        return report
+
+    async def _set_log_level(self, ctx: Context, params: SetLevelRequestParams) -> EmptyResult:
+        self.log.set_level(self._name_client(ctx), params.level)
+        return EmptyResult()
 
     async def _list_resources(
         self, ctx: Context, params: PaginatedRequestParams | None

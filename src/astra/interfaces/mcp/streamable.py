@@ -22,17 +22,18 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
+from astra.interfaces.daemon.parameters import parse_names
 from astra.interfaces.mcp.departure import watch_request
 from astra.interfaces.mcp.resource_handlers import Context
 from astra.interfaces.mcp.session import Budget, Session
 from astra.interfaces.mcp.session_server import SessionServer, read_session_id
 from astra.interfaces.mcp.tool_server import ToolServer
 from astra.interfaces.mcp.toolsets import Selection
+from astra.operations.caps import MCP_SESSIONS
 from astra.trusted.door import problems
-from astra.trusted.door.requests import caller, limits, parse_names
+from astra.trusted.door.requests import caller, limits
 from astra.trusted.kernel.errors import BadInput, NotFound
 from astra.trusted.policy.call import Actor, Role
-from astra.trusted.policy.caps import MCP_SESSIONS
 
 _IDLE_SECONDS = 30 * 60.0
 _BUDGET_SECONDS = 60 * 60.0
@@ -70,8 +71,9 @@ class HttpSessions:
         self._seconds = seconds
         self._dotted = dotted
         self._kept: dict[tuple[str, str], _Kept] = {}
+        self._server = SessionServer(tools, self._session_of)
         self._manager = StreamableHTTPSessionManager(
-            app=SessionServer(tools, self._session_of),
+            app=self._server,
             security_settings=_allow_origins([*_LOCAL, *origins]),
             session_idle_timeout=_IDLE_SECONDS,
             max_sessions=_MOST_SESSIONS,
@@ -200,6 +202,7 @@ class HttpSessions:
         """Forget its budget, and its channel: that holds every object of the session's requests."""
         self._kept.pop(key, None)
         self._tools.announcements.remove(key[1])
+        self._server.log.forget(key[1])
 
 
 def _build_unknown_session() -> NotFound:

@@ -19,14 +19,15 @@ from mcp_types import (
     ListToolsResult,
 )
 
+from astra.interfaces.daemon.capacity import Busy
 from astra.interfaces.mcp import answers, instructions
 from astra.interfaces.mcp.announcements import Announcements
+from astra.interfaces.mcp.call_tasks import CallTasks
 from astra.interfaces.mcp.catalogue import Catalogue
 from astra.interfaces.mcp.departure import Departure
 from astra.interfaces.mcp.lanes import SIZES, Lane, LaneName
 from astra.interfaces.mcp.session import Session
 from astra.trusted.calls.counter import Counter, Request
-from astra.trusted.door.capacity import Busy
 from astra.trusted.kernel.errors import AstraError
 from astra.trusted.kernel.ids import random_id
 from astra.trusted.ledger.ports import Ledger
@@ -46,9 +47,13 @@ class ToolServer:
         ledger: Ledger,
         flags: Flags,
         progress_seconds: float = 2.0,
+        tasks: CallTasks | None = None,
     ) -> None:
         """Take where the counter is found: a newly signed configuration brings a new one."""
-        self.announcements = Announcements(ledger, self._everything_visible)
+        self.tasks = tasks or CallTasks()
+        self.announcements = Announcements(
+            ledger, self._everything_visible, counter().registry.imported_version
+        )
         self._counter = counter
         self._flags = flags
         self._catalogue = Catalogue(counter().registry)
@@ -63,6 +68,7 @@ class ToolServer:
             yield
         finally:
             self.announcements.stop()
+            await self.tasks.end_all()
             for lane in self._lanes.values():
                 await asyncio.to_thread(lane.threads.shutdown)
 
@@ -112,9 +118,12 @@ class ToolServer:
     def _choose_lane(self, session: Session, name: str) -> LaneName:
         if session.operator:
             return LaneName.OPERATOR
+        return LaneName.LONG if self.is_slow(name) else LaneName.SHORT
+
+    def is_slow(self, name: str) -> bool:
+        """Tell whether a tool takes long; one that is not there answers that at once."""
         registry = self._counter().registry
-        is_slow = registry.has(name) and registry.find(name).slow
-        return LaneName.LONG if is_slow else LaneName.SHORT
+        return registry.has(name) and registry.find(name).slow
 
     def _find_objection(self, session: Session, name: str) -> Decision | None:
         """Say what of this session keeps a call from being made."""
@@ -185,11 +194,10 @@ class ToolServer:
             _log.exception("%s failed (%s)", request.name[:100], correlation)
             return answers.build_fault(correlation)
 
-    def _everything_visible(self) -> tuple[str, ...]:
-        visible_tools = self._catalogue.list_tools(
-            self._flags(frozenset()), operator=True, dotted=True
-        )
-        return tuple(tool.name for tool in visible_tools)
+    def _everything_visible(self) -> tuple[object, ...]:
+        """Give all that is listed: a tool that was signed anew is another one."""
+        flags = self._flags(frozenset())
+        return tuple(self._catalogue.list_tools(flags, operator=True, dotted=True))
 
 
 def _session_spent(session: Session) -> Decision:

@@ -12,19 +12,17 @@ import socket
 import struct
 import time
 from collections.abc import Callable
-from typing import Any
 
 import anyio
 from mcp.server.runner import serve_dual_era_loop
 from mcp_types import INVALID_REQUEST, ErrorData, JSONRPCError
 
-from astra.interfaces.mcp.greetings import Greetings, name_opening
 from astra.interfaces.mcp.lines import Inbox, Incoming, Outbox
 from astra.interfaces.mcp.session import Opening
-from astra.interfaces.mcp.session_server import Remember, SessionServer
+from astra.interfaces.mcp.session_server import SessionServer
 from astra.interfaces.mcp.tool_server import ToolServer
+from astra.operations.caps import MCP_SESSIONS
 from astra.trusted.kernel.errors import AstraError, BadInput
-from astra.trusted.policy.caps import MCP_SESSIONS
 
 _FIRST_LINE_SECONDS = 30.0
 IDLE_SECONDS = 30 * 60.0
@@ -38,14 +36,12 @@ class SocketSessions:
         tools: ToolServer,
         *,
         dotted: bool,
-        greetings: Greetings | None = None,
         seconds: Callable[[], float] = time.monotonic,
     ) -> None:
         self._tools = tools
         self._dotted = dotted
         self._seconds = seconds
         self._turned_away = 0
-        self._greetings = greetings
         self._open: dict[asyncio.StreamWriter, tuple[str, Incoming]] = {}
 
     def end(self) -> None:
@@ -104,25 +100,12 @@ class SocketSessions:
         except BadInput as error:
             await outbox.write(_build_objection(error))
             return
-        remember = self._make_memory(opening or Opening())
-        server = SessionServer(self._tools, lambda _ctx: session, remember=remember)
+        server = SessionServer(self._tools, lambda _ctx: session)
         inbox = Inbox(incoming, outbox, first=None if opening else line)
         try:
             await serve_dual_era_loop(server, inbox, outbox, lifespan_state={})
         finally:
             self._tools.announcements.remove(server)
-
-    def _make_memory(self, opening: Opening) -> Remember | None:
-        """Make what keeps first answers for the relays of sessions that are opened like this."""
-        greetings, name = self._greetings, name_opening(opening.to_line())
-        if greetings is None:
-            return None
-
-        def remember(request: str, answer: dict[str, Any]) -> None:
-            if greetings.keep(name, request, answer):
-                asyncio.get_running_loop().run_in_executor(None, greetings.save)
-
-        return remember
 
 
 def _build_objection(error: AstraError) -> JSONRPCError:

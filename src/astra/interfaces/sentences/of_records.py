@@ -67,6 +67,11 @@ def _name(data: Data, member: str, fallback: str) -> str:
     return one_line(str(data[member]), 80) if data.get(member) else fallback
 
 
+def _list_months(data: Data) -> str:
+    months = cast("list[Data]", data.get("months") or [])
+    return ", ".join(_name(month, "month", "?") for month in months[-12:]) or "none"
+
+
 def _count_tokens(data: Data, member: str) -> str:
     return f"{data.get(member, {}).get('tokens', 0):,} tokens"
 
@@ -152,7 +157,7 @@ SAYINGS: Mapping[str, Callable[[Data], str]] = {
         f" {'on, by signature' if data.get('on') else 'off'}"
     ),
     "ledger_archived": lambda data: (
-        f"{len(data.get('months') or ())} months of the chain are in an archive, by signature"
+        f"months of the chain are in an archive, by signature: {_list_months(data)}"
     ),
     "clock_accepted": lambda data: f"the clock was accepted: {_name(data, 'time', 'as it is')}",
     "session_opened": lambda data: f"a session was opened by {_name(data, 'by', 'a link')}",

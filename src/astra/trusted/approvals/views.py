@@ -19,7 +19,8 @@ from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.projection import Projection, Statement
 from astra.trusted.ledger.record import Record
 from astra.trusted.ledger.timekeeping import current_time, last_acceptance
-from astra.trusted.policy import authority, enlisting, payload
+from astra.trusted.policy import authority, payload
+from astra.trusted.policy.rounds import list_waiting_rounds
 
 _COLUMNS = (
     "id, kind, subject_id, digest, state, requested_at, expires_at, summary, reason, granted,"
@@ -175,9 +176,7 @@ class Approvals:
         is_open = needed > 1 and approval.state == "pending"
         return {
             "needed": needed,
-            "rounds": enlisting.list_waiting_rounds(
-                self.ledger, now=self.clock.now(), about=approval.id
-            )
+            "rounds": list_waiting_rounds(self.ledger, now=self.clock.now(), about=approval.id)
             if is_open
             else [],
             "signed_by": self.list_signers(approval),

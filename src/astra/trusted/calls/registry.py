@@ -131,6 +131,10 @@ class ImportedTools(Protocol):
 
     def find_tool(self, name: str) -> AnyTool | None: ...
 
+    def version(self) -> object:
+        """Give something that is another one whenever the tools may be others."""
+        ...
+
 
 class NoImportedTools:
     def list_tools(self) -> Sequence[AnyTool]:
@@ -138,6 +142,9 @@ class NoImportedTools:
 
     def find_tool(self, name: str) -> AnyTool | None:
         del name
+
+    def version(self) -> object:
+        return None
 
 
 class Registry:
@@ -175,6 +182,10 @@ class Registry:
 
     def list_all(self) -> list[AnyTool]:
         return [*self._tools.values(), *self._imported.list_tools()]
+
+    def imported_version(self) -> object:
+        """Give something that is another one whenever the imported tools may be others."""
+        return self._imported.version()
 
 
 def _describe_problems(error: ValidationError) -> str:

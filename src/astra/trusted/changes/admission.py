@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from astra.trusted.changes import commands
 from astra.trusted.changes.files import EXECUTABLE, LINK, REGULAR, SUBMODULE, ChangedFile
+from astra.trusted.changes.named_files import list_named_files
 from astra.trusted.changes.patterns import Patterns
 from astra.trusted.changes.places import belongs_to_tests
 from astra.trusted.changes.runner_parts import configures_tests
@@ -195,7 +195,7 @@ def _is_of_tests(file: ChangedFile, rules: Rules) -> bool:
 
 def list_test_places(target: Target) -> tuple[str, ...]:
     """Give the operator's places of tests, and the files that the signed command goes by."""
-    return (*target.test_paths, *commands.list_named_files(target.test_command))
+    return (*target.test_paths, *list_named_files(target.test_command))
 
 
 def is_dependency(path: str) -> bool:

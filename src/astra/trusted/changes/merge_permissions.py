@@ -19,15 +19,14 @@ from datetime import datetime, timedelta
 from typing import Any, cast
 
 from astra.trusted.changes.model import Change
-from astra.trusted.kernel.clock import format_time, parse_time
+from astra.trusted.kernel.clock import format_time
 from astra.trusted.kernel.errors import BadInput, NotFound
 from astra.trusted.kernel.ids import id_kind, is_id, random_id
 from astra.trusted.ledger import chain
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.projection import Projection, Statement
 from astra.trusted.ledger.record import Event, Record
-from astra.trusted.ledger.timekeeping import current_time
-from astra.trusted.policy import authority, globs, paths, permissions
+from astra.trusted.policy import authority, globs, paths, standing
 from astra.trusted.policy.authority import Signed
 
 ADDED, USED = "merge_permission_added", "merge_permission_used"
@@ -210,7 +209,7 @@ def _refuse_wide(content: Mapping[str, Any], now: datetime) -> None:
     if content["plan"] != "" and not _is_plan(content["plan"]):
         raise _build_refusal("plan is the id of a plan, or empty")
     _refuse_wide_paths(content["paths"])
-    if not now < _parse_until(content["until"]) <= now + LONGEST:
+    if not now < standing.parse_until(content["until"], _build_refusal) <= now + LONGEST:
         raise _build_refusal(f"a permission ends within {LONGEST.days} days")
     if content["words"] != _describe(content):
         raise _build_refusal("its sentence does not say what it permits")
@@ -252,13 +251,6 @@ def _is_plan(value: Any) -> bool:
     return isinstance(value, str) and is_id(value) and id_kind(value) == "plan"
 
 
-def _parse_until(text: Any) -> datetime:
-    try:
-        return parse_time(str(text))
-    except ValueError:
-        raise _build_refusal("until is not a time as Astra writes it") from None
-
-
 def _build_refusal(detail: str) -> BadInput:
     return BadInput(detail, code="bad_permission", next_step="astra permissions add-merge --help")
 
@@ -288,11 +280,10 @@ def _read_row(ledger: Ledger, row: tuple[Any, ...], now: datetime) -> MergePermi
 def _judge(
     ledger: Ledger, permission: MergePermission, record: Record, now: datetime
 ) -> MergePermission:
-    if not permissions.is_in_force(ledger, record) or _is_plan_over(ledger, permission, record):
+    if _is_plan_over(ledger, permission, record):
         return replace(permission, state="void")
-    if permission.until <= format_time(current_time(now, ledger.head())):
-        return replace(permission, state="expired")
-    return permission if permission.left else replace(permission, state="used_up")
+    state = standing.judge(ledger, record, until=permission.until, left=permission.left, now=now)
+    return replace(permission, state=state)
 
 
 def _is_plan_over(ledger: Ledger, permission: MergePermission, record: Record) -> bool:

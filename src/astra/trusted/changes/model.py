@@ -8,12 +8,12 @@ and what was approved before counts no more.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from astra.trusted.approvals import desk
+from astra.trusted.approvals import events as approving
 from astra.trusted.kernel.errors import Conflict
 from astra.trusted.ledger.record import Record
 
@@ -36,6 +36,15 @@ KIND = "change"
 _TASK_MARK = re.compile(r" \(node_[0-9a-f]+\)\Z")
 
 
+def read_purpose(about: Mapping[str, Any]) -> str:
+    """Give why a change was proposed, without the mark of the goal's task that proposed it.
+
+    >>> read_purpose({"reason": "greet kindly (node_0a1b)"})
+    'greet kindly'
+    """
+    return _TASK_MARK.sub("", str(about["reason"]))
+
+
 class State(StrEnum):
     GATHERING = "gathering_evidence"
     AWAITING = "awaiting_approval"
@@ -50,7 +59,9 @@ class State(StrEnum):
     ROLLED_BACK = "rolled_back"
 
 
-_OF_APPROVAL = frozenset({desk.GRANTED, desk.REJECTED, desk.EXPIRED, desk.STALE, desk.USED})
+_OF_APPROVAL = frozenset(
+    {approving.GRANTED, approving.REJECTED, approving.EXPIRED, approving.STALE, approving.USED}
+)
 MERGED = frozenset({State.EXECUTED, State.ROLLED_BACK})
 """The target's branch moved to it, whatever serves now."""
 OPEN = frozenset({State.GATHERING, State.AWAITING, State.GRANTED, State.APPROVED})
@@ -77,12 +88,12 @@ TRANSITIONS: dict[str, Transition] = {
     TESTS_FAILED: _GATHERING,
     TESTS_COMPLETED: _GATHERING,
     RETURNED: Transition(_UNDECIDED, State.TESTS_FAILED),
-    desk.REQUESTED: Transition(_AT_REST, State.AWAITING),
-    desk.GRANTED: Transition(frozenset({State.AWAITING}), State.GRANTED),
-    desk.REJECTED: Transition(frozenset({State.AWAITING}), State.REJECTED),
-    desk.EXPIRED: Transition(frozenset({State.AWAITING, State.GRANTED}), State.AWAITING),
-    desk.STALE: Transition(frozenset({State.AWAITING, State.GRANTED}), State.AWAITING),
-    desk.USED: Transition(_ANY),
+    approving.REQUESTED: Transition(_AT_REST, State.AWAITING),
+    approving.GRANTED: Transition(frozenset({State.AWAITING}), State.GRANTED),
+    approving.REJECTED: Transition(frozenset({State.AWAITING}), State.REJECTED),
+    approving.EXPIRED: Transition(frozenset({State.AWAITING, State.GRANTED}), State.AWAITING),
+    approving.STALE: Transition(frozenset({State.AWAITING, State.GRANTED}), State.AWAITING),
+    approving.USED: Transition(_ANY),
     APPROVED: Transition(frozenset({State.AWAITING, State.GRANTED}), State.APPROVED),
     EXECUTED: Transition(frozenset({State.APPROVED}), State.EXECUTED),
     REBASED: Transition(_UNMERGED, State.GATHERING),
@@ -141,7 +152,7 @@ class Change:
     @property
     def purpose(self) -> str:
         """Give why it was proposed, without the mark of the goal's task that proposed it."""
-        return _TASK_MARK.sub("", str(self.about["reason"]))
+        return read_purpose(self.about)
 
     @property
     def commit(self) -> str:
@@ -314,10 +325,10 @@ _EFFECTS = {
     TESTS_PASSED: _apply_tests_ended,
     TESTS_FAILED: _apply_tests_ended,
     TESTS_COMPLETED: _apply_tests_completed,
-    desk.REQUESTED: _apply_request,
-    desk.EXPIRED: _clear_approval,
-    desk.STALE: _clear_approval,
-    desk.REJECTED: _apply_rejection,
+    approving.REQUESTED: _apply_request,
+    approving.EXPIRED: _clear_approval,
+    approving.STALE: _clear_approval,
+    approving.REJECTED: _apply_rejection,
     REBASED: _renew_facts,
     RENEWED: _renew_facts,
     CONFLICTED: _apply_conflict,

@@ -7,10 +7,12 @@ operator's own choice: its changes are asked for, and the request says that noth
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from astra.trusted.changes.evidence import TestVerdict
-from astra.trusted.changes.model import Change
+
+if TYPE_CHECKING:  # every command that shows records asks here, and reads no change
+    from astra.trusted.changes.model import Change
 
 OWN_RUN = "change"
 """The run of a change's own tests on its own code."""
@@ -29,7 +31,7 @@ def is_expected_failure(data: Mapping[str, Any]) -> bool:
 
 
 def find_failure(
-    change: Change,
+    change: "Change",
     *,
     required: Callable[[], bool],
     has_command: Callable[[], bool],
@@ -45,16 +47,16 @@ def find_failure(
     return verdict if absent and required() else ""
 
 
-def own_verdict(change: Change) -> str:
+def own_verdict(change: "Change") -> str:
     report = _own_report(change)
     return str(report.get("verdict") or (change.tests or {}).get("verdict") or TestVerdict.UNKNOWN)
 
 
-def reason(change: Change) -> str:
+def reason(change: "Change") -> str:
     return str(_own_report(change).get("reason") or (change.tests or {}).get("words") or "")
 
 
-def failures(change: Change) -> list[dict[str, Any]]:
+def failures(change: "Change") -> list[dict[str, Any]]:
     """Give the tests that failed, as the agent gets to read them."""
     return list(_own_report(change).get("failures") or ())
 
@@ -64,6 +66,6 @@ def could_not_collect(report: dict[str, Any]) -> bool:
     return report.get("verdict") == TestVerdict.FAILED and not report.get("failed")
 
 
-def _own_report(change: Change) -> dict[str, Any]:
+def _own_report(change: "Change") -> dict[str, Any]:
     test_run = change.runs.get(OWN_RUN)
     return (test_run.report if test_run else None) or {}

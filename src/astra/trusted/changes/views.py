@@ -1,15 +1,10 @@
-"""Reading changes back: each is the fold of its own records; lists come from their states.
-
-Also counts what happened to code so far, and notices what should not have: a record of the code
-family that came while code writing was off.
-"""
+"""Reading changes back: each is the fold of its own records; lists come from their states."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from astra.trusted.approvals import desk
-from astra.trusted.changes import events, model, verdicts
+from astra.trusted.changes import model
 from astra.trusted.changes.model import Change, State
 from astra.trusted.kernel.errors import BadInput, NotFound
 from astra.trusted.kernel.ids import is_id
@@ -18,9 +13,7 @@ from astra.trusted.ledger import chain
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.projection import Projection, Statement
 from astra.trusted.ledger.record import Record
-from astra.trusted.policy import flags
 
-CODE_WRITE = "ASTRA_CODE_WRITE_ENABLED"
 _DECIDED = frozenset({desk.GRANTED, desk.REJECTED, desk.EXPIRED, desk.STALE, desk.USED})
 _WITHDRAWING = frozenset(
     {
@@ -37,16 +30,6 @@ _WITHDRAWING = frozenset(
 )
 """After these no approval waits for the change any more, as the fold has it."""
 _OPEN = ", ".join(f"'{state}'" for state in sorted(model.OPEN))
-_COUNTED = {
-    model.SCHEDULED: "scheduled_modifications",
-    model.APPROVED: "approvals",
-    model.REJECTED: "rejections",
-    model.EXECUTED: "executed_modifications",
-    model.TESTS_FAILED: "failed_tests",
-    model.TESTS_PASSED: "passed_tests",
-    model.ROLLED_BACK: "rollbacks",
-    model.RESTORED: "restorations",
-}
 
 
 @dataclass(frozen=True)
@@ -117,21 +100,9 @@ class Book:
         rows = self.ledger.query(f"SELECT count(*) FROM change WHERE state IN ({_OPEN})")  # noqa: S608 - our own words
         return int(rows[0][0])
 
-    def counters(self) -> dict[str, int]:
-        rows = dict(self.ledger.query("SELECT name, value FROM change_counter"))
-        return {name: int(rows.get(name, 0)) for name in sorted(set(_COUNTED.values()))}
-
-    def alerts(self) -> list[dict[str, Any]]:
-        rows = self.ledger.query(
-            "SELECT sequence, type, subject FROM change_alert ORDER BY sequence"
-        )
-        return [{"sequence": row[0], "type": row[1], "change": row[2]} for row in rows]
-
 
 def _apply_changes(record: Record) -> Iterator[Statement]:
-    if record.type == flags.FLAG_SET:
-        yield from _apply_flag(record)
-    elif record.type == desk.REQUESTED:
+    if record.type == desk.REQUESTED:
         yield from _apply_request(record)
     elif record.type in _DECIDED:
         yield (
@@ -154,13 +125,6 @@ def _update_state(record: Record, column: str) -> Iterator[Statement]:
         )
 
 
-def _choose_counter(record: Record) -> str | None:
-    """Name what a record counts as; new tests that fail on the old code are no failure."""
-    if record.type == model.TESTS_FAILED and verdicts.is_expected_failure(record.data):
-        return None
-    return _COUNTED.get(record.type)
-
-
 def _apply_change_event(record: Record) -> Iterator[Statement]:
     if record.type == model.SCHEDULED:
         tests = int(bool(record.data["facts"]["tests"]))
@@ -171,22 +135,6 @@ def _apply_change_event(record: Record) -> Iterator[Statement]:
     if record.type == model.EXECUTED:
         row = (record.data["commit"], record.subject)
         yield "INSERT OR IGNORE INTO change_merged VALUES (?, ?)", row
-    if name := _choose_counter(record):
-        yield (
-            (
-                "INSERT INTO change_counter VALUES (?, 1)"
-                " ON CONFLICT (name) DO UPDATE SET value = value + 1"
-            ),
-            (name,),
-        )
-    if record.type in events.CODE_MODIFICATION_EVENTS:
-        yield (
-            (
-                "INSERT INTO change_alert SELECT ?, ?, ?"
-                " WHERE NOT EXISTS (SELECT 1 FROM change_flag WHERE is_on = 1)"
-            ),
-            (record.sequence, record.type, record.subject),
-        )
 
 
 def _apply_request(record: Record) -> Iterator[Statement]:
@@ -198,12 +146,6 @@ def _apply_request(record: Record) -> Iterator[Statement]:
             "UPDATE change SET state = ?, approval = ? WHERE id = ?",
             (str(State.AWAITING), record.subject, change),
         )
-
-
-def _apply_flag(record: Record) -> Iterator[Statement]:
-    if record.data["flag"] == CODE_WRITE:
-        yield "DELETE FROM change_flag", ()
-        yield "INSERT INTO change_flag VALUES (?)", (int(record.data["on"]),)
 
 
 PROJECTION = Projection(
@@ -220,11 +162,8 @@ PROJECTION = Projection(
         ) WITHOUT ROWID""",
         "CREATE TABLE change_approval (approval TEXT PRIMARY KEY, change TEXT) WITHOUT ROWID",
         "CREATE TABLE change_merged (commit_id TEXT PRIMARY KEY, change TEXT) WITHOUT ROWID",
-        "CREATE TABLE change_counter (name TEXT PRIMARY KEY, value INTEGER) WITHOUT ROWID",
-        "CREATE TABLE change_flag (is_on INTEGER)",
-        "CREATE TABLE change_alert (sequence INTEGER PRIMARY KEY, type TEXT, subject TEXT)",
     ),
     _apply_changes,
-    types=_DECIDED | {flags.FLAG_SET, desk.REQUESTED, model.SCHEDULED} | set(model.TRANSITIONS),
-    version=2,
+    types=_DECIDED | {desk.REQUESTED, model.SCHEDULED} | set(model.TRANSITIONS),
+    version=3,
 )

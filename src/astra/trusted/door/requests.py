@@ -1,27 +1,16 @@
-"""What every route needs to know of a request."""
+"""Who sent a request: what the loopback door found out, for every route to read."""
 
-from typing import Annotated
-
-from fastapi import Header, Query, Request
+from starlette.requests import Request
 
 from astra.trusted.policy.access import Principal
 from astra.trusted.policy.limits import NO_LIMITS, Limits
 
-Off = Annotated[str, Header(alias="Astra-Off")]
-AskedOn = Annotated[str, Header(alias="Astra-Asked-On")]
-LARGEST_PAGE = 1000
-Limit = Annotated[int, Query(ge=1, le=LARGEST_PAGE)]
-Cursor = Annotated[int | None, Query(ge=0, lt=1 << 63, description="the `next` of the page before")]
 PRINCIPAL = "astra.principal"
 """Where the loopback door puts whom it recognised, in the ASGI scope: no header reaches it."""
 
 
 ROUTE = "astra.route"
 """Where the loopback door puts the route that it found, so that nobody has to look again."""
-
-
-def parse_names(header: str) -> frozenset[str]:
-    return frozenset(name.strip() for name in header.split(",") if name.strip())
 
 
 def principal(request: Request) -> Principal | None:

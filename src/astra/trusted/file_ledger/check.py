@@ -1,5 +1,6 @@
 """Verifying a ledger's files from outside, without its lock and without the daemon."""
 
+import os
 import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import closing, suppress
@@ -81,13 +82,22 @@ def _check_archived(chain: ChainFiles, report: Report) -> Report:
     problems += [
         Problem("archive", month.first, f"{month.folder} holds another {month.file_name}")
         for month in report.by_digest
-        if ((chain.archive or Path(month.folder)) / month.file_name).exists()
+        if _may_hold((chain.archive or Path(month.folder)) / month.file_name)
     ]
     return replace(
         report,
         problems=[*report.problems, *problems],
         from_archive=tuple(month for month, _ in read_months),
     )
+
+
+def _may_hold(place: Path) -> bool:
+    """Tell whether there is a file that can be looked at; one nobody may look at is not there."""
+    try:
+        place.stat()
+    except OSError:
+        return False
+    return os.access(place, os.R_OK)
 
 
 def _read_remainder(path: Path) -> tuple[Month, str]:

@@ -12,7 +12,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from astra.trusted.file_ledger import checkpoints, opening, sqlite_index
 from astra.trusted.file_ledger.keeper import Keeper
@@ -43,6 +43,8 @@ def choose_none(_batch: Sequence[Event]) -> bool:
 
 
 class IndexedLedger(LedgerVerbs):
+    gathering_share: ClassVar[float] = 0.0
+    """For what share of a commit's time the next one waits for whom it served (`turns`)."""
     _index: SqliteIndex
 
     def __init__(
@@ -66,7 +68,7 @@ class IndexedLedger(LedgerVerbs):
         self._projections = projections
         self._key = key
         self._clock = clock or SystemClock()
-        self._turns = Turns(self._commit_group)
+        self._turns = Turns(self._commit_group, gathering_share=self.gathering_share)
         self._applied = threading.Condition()
         self._wakes = 0
         self._applied_sequence = 0

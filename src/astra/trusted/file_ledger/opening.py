@@ -15,6 +15,7 @@ from astra.trusted.file_ledger.places import LedgerPlaces
 from astra.trusted.file_ledger.segments import Tail
 from astra.trusted.file_ledger.sqlite_index import IndexCorrupt, SqliteIndex
 from astra.trusted.kernel.errors import LedgerDamaged
+from astra.trusted.kernel.private_files import sync_folder
 from astra.trusted.ledger import checkpoint
 from astra.trusted.ledger.checkpoint import Checkpoint
 from astra.trusted.ledger.projection import Projection
@@ -100,7 +101,7 @@ def set_aside(places: LedgerPlaces, path: Path, tail: Tail) -> None:
         file.write(tail.rest)
         file.flush()
         os.fsync(file.fileno())
-    segments.sync_folder(places.set_aside)
+    sync_folder(places.set_aside)
     with path.open("r+b") as file:
         file.truncate(tail.good_bytes)
         os.fsync(file.fileno())

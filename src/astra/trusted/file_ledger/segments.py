@@ -19,6 +19,7 @@ from typing import BinaryIO, cast
 
 from astra.trusted.file_ledger import archived
 from astra.trusted.kernel.errors import LedgerDamaged
+from astra.trusted.kernel.private_files import sync_folder
 from astra.trusted.ledger import chain
 from astra.trusted.ledger.record import Record
 from astra.trusted.ledger.segments import Segment, order_segments
@@ -130,14 +131,6 @@ def compress(folder: Path, segment: Segment) -> None:
     sync_folder(folder)
     source.unlink()
     sync_folder(folder)
-
-
-def sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _last_of_compressed(folder: Path, segment: Segment) -> Record | None:

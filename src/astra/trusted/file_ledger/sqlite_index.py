@@ -21,8 +21,10 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
+from functools import cache
 from operator import itemgetter
 from pathlib import Path
+from types import ModuleType
 from typing import Any, TypeVar
 
 from astra.trusted.ledger import folding, upcasting
@@ -40,10 +42,10 @@ _DURABLE = """
     PRAGMA wal_autocheckpoint = 10000;
 """
 _NOT_DURABLE = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
-_BUILDING_CACHE, _SERVING_CACHE = 64 << 10, 8 << 10
+_BUILDING_CACHE, _SERVING_CACHE, _READING_CACHE = 64 << 10, 8 << 10, 512
 """Kibibytes of pages in memory. While serving, the kernel keeps the file's pages as well."""
 _MOST_IDLE = 8
-"""Readers that wait for the next question; each holds pages of its own."""
+"""Readers that wait for the next question; each holds pages of its own, for as long as it lives."""
 _POSITION = "CREATE TABLE position (sequence INTEGER, hash TEXT)"
 _ADVANCE = "UPDATE position SET sequence = ?, hash = ?"
 
@@ -247,12 +249,14 @@ class SqliteIndex:
         connection.close()
 
     def _open_reader(self) -> sqlite3.Connection:
-        return sqlite3.connect(
+        connection = sqlite3.connect(
             f"{self.path.as_uri()}?mode=ro" if self.path else ":memory:",
             uri=True,
             isolation_level=None,
             check_same_thread=False,
         )
+        connection.execute(f"PRAGMA cache_size = -{_READING_CACHE}")
+        return connection
 
 
 def _concerns(projection: Projection, types: set[str]) -> bool:
@@ -293,6 +297,13 @@ def build(path: Path, projections: Sequence[Projection], records: Iterable[Recor
 
 def index_file_name(projections: Sequence[Projection], generation: int = 1) -> str:
     return f"index-{_digest_projections(projections)}-{generation}.sqlite3"
+
+
+def list_sources(projections: Sequence[Projection]) -> list[Path]:
+    """List the files whose text decides what the index is called."""
+    modules = {inspect.getmodule(projection.apply) for projection in projections}
+    files = {upcasting.__file__, *(module.__file__ for module in modules if module)}
+    return sorted(Path(file) for file in files if file)
 
 
 def find_newest(folder: Path, projections: Sequence[Projection]) -> tuple[Path, int]:
@@ -336,13 +347,22 @@ def _digest_projections(projections: Sequence[Projection]) -> str:
 
     What older records are read as shapes the tables as well.
     """
-    digest = hashlib.sha256(_POSITION.encode() + inspect.getsource(upcasting).encode())
+    digest = hashlib.sha256(_POSITION.encode() + _read_source(upcasting).encode())
     for projection in projections:
         module = inspect.getmodule(projection.apply)
-        source = inspect.getsource(module) if module else ""
+        source = _read_source(module) if module else ""
         digest.update(repr((projection.name, projection.version, projection.tables)).encode())
         digest.update(source.encode())
     return digest.hexdigest()[:12]
+
+
+@cache
+def _read_source(module: ModuleType) -> str:
+    """Read it once: an upgrade replaces the files under a process that goes on with its old code.
+
+    Its index must not get the name of the new version's.
+    """
+    return inspect.getsource(module)
 
 
 def _guard_corruption(call: Callable[[], T]) -> T:

@@ -42,5 +42,5 @@ class ChainFiles:
 def _unpack_lines(file: Iterable[bytes]) -> Iterator[bytes]:
     try:
         yield from file
-    except (EOFError, gzip.BadGzipFile, zlib.error, LedgerDamaged):
+    except (EOFError, gzip.BadGzipFile, zlib.error, LedgerArchived, LedgerDamaged):
         yield b"this compressed month cannot be unpacked\n"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from astra.trusted.file_ledger import segments
 from astra.trusted.file_ledger.trouble import unavailable_error
+from astra.trusted.kernel.private_files import sync_folder
 from astra.trusted.ledger.record import Record
 from astra.trusted.ledger.segments import segment_name
 
@@ -84,5 +85,5 @@ class Tail:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
         self._descriptor = os.open(self._folder / name, flags, 0o600)
         self._segment, self._size = name, os.fstat(self._descriptor).st_size
-        segments.sync_folder(self._folder)
+        sync_folder(self._folder)
         self._entered()

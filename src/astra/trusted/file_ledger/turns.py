@@ -1,9 +1,12 @@
 """Callers in a queue: the first in line commits for all who wait, then wakes them.
 
-One sync so serves everybody who came while the sync before it ran.
+One sync so serves everybody who came while the sync before it ran. Where a commit takes long, its
+leader may wait a moment for those whom the last one served: they come again at once, and without it
+half of them would always stand in the next group.
 """
 
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -45,10 +48,15 @@ class Pending:
 
 
 class Turns:
-    def __init__(self, commit: Callable[[list[Pending]], None]) -> None:
-        self._commit = commit
+    def __init__(
+        self, commit: Callable[[list[Pending]], None], *, gathering_share: float = 0.0
+    ) -> None:
+        """Wait for callers of the last round for at most this share of what its commit took."""
+        self._commit, self._gathering_share = commit, gathering_share
         self._queue: list[Pending] = []
         self._lock = threading.Lock()
+        self._all_back = threading.Condition(self._lock)
+        self._callers, self._commit_seconds = 1, 0.0
         self._committing = False
         self.busy = threading.RLock()
         """Held by whoever commits; also by those who may not be disturbed by a commit."""
@@ -64,13 +72,17 @@ class Turns:
         with self._lock:
             self._queue.append(pending)
             leads, self._committing = not self._committing, True
+            if len(self._queue) >= self._callers:
+                self._all_back.notify()
         return leads
 
     def _commit_queue(self) -> None:
         """Commit for all who wait, wake them, and let the next in line commit what came since."""
         with self.busy:
             with self._lock:
+                self._wait_for_callers()
                 group, self._queue = self._queue, []
+            begun = time.monotonic()
             try:
                 self._commit(group)
             except AstraError as error:
@@ -80,12 +92,20 @@ class Turns:
                 raise
             finally:
                 with self._lock:
+                    self._commit_seconds = time.monotonic() - begun
+                    self._callers = len(group) + len(self._queue)
                     self._committing = bool(self._queue)
                     successor = self._queue[0] if self._queue else None
                 for pending in group:
                     pending.wake(leads=False)
                 if successor:
                     successor.wake(leads=True)
+
+    def _wait_for_callers(self) -> None:
+        """Let those come back whom the last commit served; one alone never waits."""
+        seconds = self._commit_seconds * self._gathering_share
+        if seconds and self._callers > len(self._queue):
+            self._all_back.wait_for(lambda: len(self._queue) >= self._callers, seconds)
 
 
 def _fail_group(group: list[Pending], error: AstraError) -> None:

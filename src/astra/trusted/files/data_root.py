@@ -4,14 +4,15 @@ Folders directly below belong to the agent (`persona_space`, `code-repo`, `sandb
 by it; `var` is Astra's own and closed to everybody else.
 """
 
-import os
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
-from astra.trusted.file_ledger import LedgerPlaces, segments
+from astra.trusted.file_ledger import segments
 from astra.trusted.file_ledger.moved import read_place
+from astra.trusted.file_ledger.places import LedgerPlaces
 from astra.trusted.kernel.errors import LedgerDamaged, NotFound
+from astra.trusted.kernel.private_files import write_private
 from astra.trusted.kernel.signatures import KeyPair
 from astra.trusted.ledger.chain import parse
 from astra.trusted.ledger.record import Record
@@ -80,9 +81,16 @@ class DataRoot:
             return None
         try:
             line = segments.first_line(chain)
-            return parse(line) if line else None
+            first = parse(line) if line else None
         except LedgerDamaged:
             return None
+        if first and first.sequence != 1:
+            raise LedgerDamaged(
+                f"the chain of {self.path} begins with record {first.sequence}: an older month is"
+                " missing, or in a form of a newer Astra",
+                next_step="astra ledger verify; use the newest Astra that wrote here",
+            )
+        return first
 
     def require_first_record(self) -> Record:
         first = self.first_record()
@@ -110,19 +118,3 @@ class DataRoot:
                 code="ledger_key_unreadable",
                 next_step="make it readable for the daemon's user, or restore it from a backup",
             ) from None
-
-
-def write_private(path: Path, content: bytes) -> None:
-    """Write a file that only its owner may read, whole or not at all."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.rename(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    segments.sync_folder(path.parent)

@@ -13,9 +13,10 @@ import os
 from pathlib import Path
 from typing import Any
 
-from astra.trusted.files.data_root import DataRoot, write_private
+from astra.trusted.files.data_root import DataRoot
 from astra.trusted.kernel import signatures
 from astra.trusted.kernel.errors import NotFound
+from astra.trusted.kernel.private_files import write_private
 from astra.trusted.kernel.signatures import KeyPair
 from astra.trusted.sandbox import machine
 

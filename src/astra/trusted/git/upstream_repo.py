@@ -15,11 +15,11 @@ from pathlib import Path
 
 from astra.trusted.changes.files import SUBMODULE
 from astra.trusted.changes.rebase import carry_over
-from astra.trusted.files.data_root import write_private
 from astra.trusted.git.change_repo import GitChangeRepo, Identity
 from astra.trusted.git.git_command import GitCommand, GitFailed, run_git, upload_pack_option
 from astra.trusted.kernel.clock import Clock
 from astra.trusted.kernel.errors import AstraError
+from astra.trusted.kernel.private_files import write_private
 from astra.trusted.kernel.text import one_line, printable
 from astra.trusted.settings.git_address import GitAddress, hide_credentials
 from astra.trusted.upstream.ports import IncomingCommit

@@ -23,6 +23,8 @@ from astra.trusted.kernel.ids import random_id
 from astra.trusted.ledger import upcasting
 
 GENESIS = "0" * 64
+ARCHIVED = "ledger_archived"
+"""The record of which months lie in an archive: verifying and signing both go by it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

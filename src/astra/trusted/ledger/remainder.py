@@ -23,9 +23,8 @@ from typing import Any, NamedTuple
 from astra.trusted.kernel import canonical
 from astra.trusted.kernel.errors import LedgerDamaged
 from astra.trusted.ledger import chain
-from astra.trusted.ledger.record import Record
+from astra.trusted.ledger.record import ARCHIVED, Record
 
-ARCHIVED = "ledger_archived"
 MARK = f'"type":"{ARCHIVED}"'.encode()
 _GAP = re.compile(
     rb'\{"gap":\[([0-9]{1,16}),([0-9]{1,16})\],"hash":"([0-9a-f]{64})","time":"([0-9TZ:.-]{27})"\}\n'

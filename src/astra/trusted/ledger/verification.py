@@ -111,8 +111,10 @@ class _Walk:
     _time: bytes = b""
     _went_back: bool = False
     gaps: list[Gap] = field(default_factory=list[Gap])
-    remainders: list[tuple[Month, str]] = field(default_factory=list[tuple[Month, str]])
-    """Archived months that were not read, and the digest of what is left of each."""
+    remainders: list[tuple[Month, Callable[[], str]]] = field(
+        default_factory=list[tuple[Month, Callable[[], str]]]
+    )
+    """Archived months that were not read, and how to ask for the digest of what is left of each."""
     archiving: bytes = b""
     """The newest line that says which months were archived."""
 
@@ -123,7 +125,7 @@ class _Walk:
         """Follow the chain; False as soon as something does not fit."""
         for name, lines in segments():
             if name.endswith(_REMAINDER):
-                if not self._follow_remainder(name, list(lines)):
+                if not self._follow_remainder(name, lines):
                     return False
                 continue
             source = iter(lines)
@@ -150,17 +152,17 @@ class _Walk:
             self.archiving = _find_archiving(lines) or self.archiving
         return True
 
-    def _follow_remainder(self, segment: str, lines: list[bytes]) -> bool:
+    def _follow_remainder(self, segment: str, lines: Iterable[bytes]) -> bool:
         """Take what is left of an archived month: whole lines as ever, and gaps by their word."""
         try:
-            self.note_remainder(lines)
+            left_lines = self.note_remainder(lines)
         except LedgerDamaged:
             return False
         return all(
             self._follow_gap(gap)
             if (gap := remainder.read_gap(raw))
             else raw.endswith(b"\n") and self._follow_lines(segment, [raw])
-            for raw in lines[1:]
+            for raw in left_lines
         )
 
     def _follow_gap(self, gap: Gap) -> bool:
@@ -172,9 +174,19 @@ class _Walk:
         self.count, self.head, self._time = gap.last, gap.hash, gap.time.encode()
         return True
 
-    def note_remainder(self, lines: list[bytes]) -> None:
-        month = remainder.read_header(lines[0] if lines else b"")
-        self.remainders.append((month, remainder.digest_lines(lines)))
+    def note_remainder(self, lines: Iterable[bytes]) -> Iterator[bytes]:
+        """Give the lines behind the header; the digest is whole once they were all taken."""
+        digest = sha256()
+
+        def digest_lines() -> Iterator[bytes]:
+            for raw in lines:
+                digest.update(raw)
+                yield raw
+
+        digested_lines = digest_lines()
+        month = remainder.read_header(next(digested_lines, b""))
+        self.remainders.append((month, digest.hexdigest))
+        return digested_lines
 
     def passes_over(self, sequence: int) -> bool:
         """Tell whether a record lies in a gap, so that nobody knows its hash here."""
@@ -222,8 +234,8 @@ def _parse_archiving(raw: bytes) -> Record | None:
 
 def _find_unsigned_remainders(walk: "_Walk") -> Iterator[Problem]:
     record = _parse_archiving(walk.archiving) if walk.archiving else None
-    for month, digest in walk.remainders:
-        if not remainder.is_vouched_for(record, month, digest):
+    for month, digest_lines in walk.remainders:
+        if not remainder.is_vouched_for(record, month, digest_lines()):
             detail = (
                 f"{month.month} (records {month.first} to {month.last}) is not here, and what is"
                 " left of it is not what the operator signed when months were archived"
@@ -312,10 +324,9 @@ def _skip_header(walk: _Walk, source: Iterable[bytes]) -> list[bytes]:
     """Note what a remainder says it is; one that does not say it is shown as a line like others."""
     lines = list(source)
     try:
-        walk.note_remainder(lines)
+        return list(walk.note_remainder(lines))
     except LedgerDamaged:
         return lines
-    return lines[1:]
 
 
 def _parse_line(raw: bytes, place: str, expected: int, *, went_back: bool) -> _Line:

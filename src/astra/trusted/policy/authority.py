@@ -26,8 +26,7 @@ from astra.trusted.kernel.clock import format_time
 from astra.trusted.kernel.errors import BadInput, Refused, SignatureRejected, StaleVersion
 from astra.trusted.ledger.formats import ROOT_CREATED
 from astra.trusted.ledger.ports import Ledger
-from astra.trusted.ledger.record import Event, Record
-from astra.trusted.ledger.remainder import ARCHIVED
+from astra.trusted.ledger.record import ARCHIVED, Event, Record
 from astra.trusted.ledger.timekeeping import CLOCK_ACCEPTED, current_time
 from astra.trusted.ledger.verbs import END
 from astra.trusted.policy import cosigning, operators, passkeys, scopes

@@ -1,4 +1,4 @@
-"""Enrolling and removing operators, their roles and rules; and what those who look are shown.
+"""Enrolling and removing operators, their roles and rules.
 
 A person who wants to become an operator makes a key and a request, which that key signs. An
 operator reads the request, adds a role and signs both. Nothing secret travels either way.
@@ -9,13 +9,11 @@ from datetime import datetime
 from typing import Any, cast
 
 from astra.trusted.kernel import signatures
-from astra.trusted.kernel.clock import format_time
 from astra.trusted.kernel.errors import BadInput
 from astra.trusted.kernel.signatures import KeyPair
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Event, Record
-from astra.trusted.ledger.timekeeping import current_time
-from astra.trusted.policy import access, authority, cosigning, enrolment, operators
+from astra.trusted.policy import access, authority, enrolment, operators
 from astra.trusted.policy.authority import Signed
 
 KIND = "astra-operator-request"
@@ -107,63 +105,6 @@ def _close_sessions(ledger: Ledger, content: Mapping[str, Any], removal: Event) 
                 subject=session,
                 correlation=removal.correlation,
             )
-
-
-def describe_operators(ledger: Ledger, *, now: datetime) -> dict[str, Any]:
-    """Give everything about operators that a door shows: who, the rules, what waits."""
-    council = authority.find_keys(ledger)
-    passkeys = _list_passkeys_by_owner(ledger)
-    return {
-        "items": [
-            {
-                "name": operator.name,
-                "key": operator.key,
-                "fingerprint": operator.fingerprint,
-                "role": operator.role.as_dict(),
-                "passkeys": passkeys.get(operator.name, []),
-                "users": list(operator.users),
-                "since": operator.since,
-                "signed_by": list(operator.signed_by),
-            }
-            for operator in council.operators
-        ],
-        "rules": council.rules.as_dict(),
-        "waiting": list_waiting_rounds(ledger, now=now),
-    }
-
-
-def list_waiting_rounds(ledger: Ledger, *, now: datetime, about: str = "") -> list[dict[str, Any]]:
-    """Give the decisions that have some of their signatures, and who gave them.
-
-    `about` names an id; then only decisions that name it are given.
-    """
-    time = format_time(current_time(now, ledger.head()))
-    rounds: dict[str, dict[str, Any]] = {}
-    for record in cosigning.list_recent(ledger, time=time):
-        action, content = str(record.raw_data["action"]), record.raw_data["content"]
-        name = cosigning.name_round(action, content)
-        if name in rounds or (about and about not in content.values()):
-            continue
-        needed, names = authority.count_signatures(ledger, action, content, time=time)
-        if names and needed > 1:
-            rounds[name] = {
-                "round": name,
-                "action": action,
-                "content": content,
-                "needed": needed,
-                "signed_by": list(names),
-                "words": cosigning.describe_signatures(names, needed),
-                "since": record.time,
-            }
-    return list(rounds.values())
-
-
-def _list_passkeys_by_owner(ledger: Ledger) -> dict[str, list[str]]:
-    owners = dict[str, list[str]]()
-    for passkey in enrolment.list_passkeys(ledger):
-        if not passkey.revoked_at:
-            owners.setdefault(passkey.operator, []).append(passkey.name)
-    return owners
 
 
 def _build_bad_request(detail: str) -> BadInput:

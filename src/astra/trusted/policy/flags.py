@@ -17,7 +17,7 @@ from astra.trusted.ledger.projection import Projection, Statement
 from astra.trusted.ledger.record import Event, Record
 from astra.trusted.policy import authority
 from astra.trusted.policy.authority import Signed
-from astra.trusted.settings.environment import FLAGS
+from astra.trusted.settings.flag_names import FLAGS
 
 FLAG_SET = "flag_set"
 SUBJECT = "flags"
@@ -156,14 +156,3 @@ def code_access(effective: Mapping[str, Flag]) -> str:
     if not effective["PERSONA_MODE_ENABLED"].on:
         return "off"
     return "write" if effective["ASTRA_CODE_WRITE_ENABLED"].on else "read"
-
-
-def describe_code_access(effective: Mapping[str, Flag]) -> str:
-    """Say in one line what the agent may do with the source, and which flags make it so."""
-    names = ("PERSONA_MODE_ENABLED", "ASTRA_CODE_WRITE_ENABLED")
-    reasons = [
-        f"{name} is {'on' if effective[name].on else 'off'} by {effective[name].source}"
-        f"{f' ({effective[name].note})' if effective[name].note else ''}"
-        for name in names
-    ]
-    return f"code access: {code_access(effective)}, because {' and '.join(reasons)}"

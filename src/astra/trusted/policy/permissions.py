@@ -16,16 +16,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from astra.trusted.kernel.clock import format_time, parse_time
+from astra.trusted.kernel.clock import format_time
 from astra.trusted.kernel.errors import BadInput, NotFound
 from astra.trusted.kernel.ids import is_id, random_id
 from astra.trusted.ledger import chain
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.projection import Projection, Statement
 from astra.trusted.ledger.record import Event, Record
-from astra.trusted.ledger.timekeeping import current_time, last_acceptance
-from astra.trusted.policy import authority
-from astra.trusted.policy.authority import RESTORED, Signed
+from astra.trusted.policy import authority, standing
+from astra.trusted.policy.authority import Signed
 from astra.trusted.policy.call import Call, Footprint, Role, Tier
 from astra.trusted.policy.domains import parse_grant
 
@@ -184,15 +183,8 @@ def _refuse_wide(content: Mapping[str, Any], now: datetime) -> None:
     uses = content["uses"]
     if not isinstance(uses, int) or isinstance(uses, bool) or not 1 <= uses <= MOST_USES:
         raise _build_refusal(f"a permission is for 1 to {MOST_USES} calls")
-    if not now < _parse_until(content["until"]) <= now + LONGEST:
+    if not now < standing.parse_until(content["until"], _build_refusal) <= now + LONGEST:
         raise _build_refusal(f"a permission ends within {LONGEST.days} days")
-
-
-def _parse_until(text: Any) -> datetime:
-    try:
-        return parse_time(str(text))
-    except ValueError:
-        raise _build_refusal("until is not a time as Astra writes it") from None
 
 
 def _build_refusal(detail: str) -> BadInput:
@@ -214,24 +206,10 @@ def _read_row(ledger: Ledger, row: tuple[Any, ...], now: datetime) -> Permission
         added_at=record.time,
         state="removed" if is_removed else "usable",
     )
-    return permission if is_removed else _judge(ledger, permission, record, now)
-
-
-def _judge(ledger: Ledger, permission: Permission, record: Record, now: datetime) -> Permission:
-    if not is_in_force(ledger, record):
-        return replace(permission, state="void")
-    if permission.until <= format_time(current_time(now, ledger.head())):
-        return replace(permission, state="expired")
-    return permission if permission.left else replace(permission, state="used_up")
-
-
-def is_in_force(ledger: Ledger, record: Record) -> bool:
-    """Tell whether a record is signed, and neither a restore nor an accepted clock voided it."""
-    restored = ledger.newest(RESTORED)
-    is_current = record.sequence > last_acceptance(ledger) and (
-        restored is None or restored.sequence < record.sequence
-    )
-    return is_current and authority.is_signed_by_operator(ledger, record)
+    if is_removed:
+        return permission
+    state = standing.judge(ledger, record, until=permission.until, left=permission.left, now=now)
+    return replace(permission, state=state)
 
 
 def _apply_record(record: Record) -> Iterator[Statement]:

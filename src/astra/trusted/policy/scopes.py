@@ -12,8 +12,7 @@ from typing import Any, cast
 
 from astra.trusted.kernel.ids import is_id
 from astra.trusted.ledger.ports import Ledger
-from astra.trusted.ledger.record import Record
-from astra.trusted.ledger.remainder import ARCHIVED
+from astra.trusted.ledger.record import ARCHIVED, Record
 from astra.trusted.ledger.timekeeping import CLOCK_ACCEPTED
 from astra.trusted.policy.call import Tier
 

@@ -12,9 +12,10 @@ from typing import Any
 
 from astra.trusted.policy.manifest import Limits
 from astra.trusted.sandbox import boxes
+from astra.trusted.sandbox.descendants import list_process_tree
 from astra.trusted.sandbox.machine import SandboxUnavailable
 from astra.trusted.sandbox.ports import OnOutput
-from astra.trusted.sandbox.watch import Watch, list_process_tree
+from astra.trusted.sandbox.watch import Watch
 
 _CHUNK = 65536
 _SET_UP_SECONDS = 30
@@ -142,7 +143,7 @@ class _Watched:
         for key, _events in events:
             data = os.read(key.fd, _CHUNK)
             if not data:
-                ready.unregister(key.fileobj)
+                self._note_end(ready, key)
             elif key.data == "status":
                 self._take_status(data)
             elif self.ending.limit != "output":
@@ -150,6 +151,12 @@ class _Watched:
                     self.ending.output[key.data] += data
                 self.on_output(key.data, data)
         return bool(events) or not self._is_over()
+
+    def _note_end(self, ready: selectors.BaseSelector, key: selectors.SelectorKey) -> None:
+        """Listen there no more. Where bwrap's monitor is gone, nobody else would end its init."""
+        ready.unregister(key.fileobj)
+        if key.data == "status":
+            self.started.kill()
 
     def _take_status(self, data: bytes) -> None:
         self._status += data
@@ -205,6 +212,10 @@ def _set_up_failed(process: "subprocess.Popen[bytes]") -> SandboxUnavailable:
     for pid in reversed(list_process_tree(process.pid)):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
+    # An init whose monitor was killed is in no tree of ours any more. Until its gate opens it is in
+    # the monitor's process group, whose number the kernel keeps while somebody is in it.
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
     _out, stderr = process.communicate()
     message = stderr.decode("utf-8", "replace").strip() or "bwrap said nothing"
     return SandboxUnavailable(

@@ -12,8 +12,11 @@ first is bwrap's, before it starts anything in the box; limits are set there. bw
 of the file for a word to go on, so a shell stands behind it, which does not: it lets the command
 run on a line, and leaves where the socket is closed. So nothing runs in the box of a launcher that
 died before, at whatever moment. bwrap's monitor asks to die with the launcher just before it lets
-its init go on; killed in between, it leaves an init that waits for ever, without a command. That is
-ended by its mark, by a stop, by `astra down` and by the next start.
+its init go on (`PR_SET_PDEATHSIG` in `main`, then a word to the init, in bubblewrap 0.8). Killed in
+between, it leaves an init that waits for ever, without a command: the init itself asks to die with
+the monitor only later, and no signal that is not sent for it from outside ends the first process of
+a namespace. Where the launcher lives, it ends that init. Where the launcher is what died, nobody is
+there who could; the init is ended by its mark, by a stop, by `astra down` and by the next start.
 """
 
 import contextlib

@@ -4,15 +4,14 @@ Looks are spaced so that watching costs at most a twentieth of the time, and a s
 space on the file system brings the next look forward.
 """
 
-import os
 import time
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from astra.trusted.file_ledger.reserve import free_space, is_low
 from astra.trusted.policy.manifest import Limits
 from astra.trusted.sandbox import grants, memory
 from astra.trusted.sandbox.cgroups import MEMORY, PROCESSES, Group
+from astra.trusted.sandbox.descendants import list_process_tree
 
 SHORTEST_PAUSE = 0.25
 _COST_SHARE = 20
@@ -80,28 +79,3 @@ class Watch:
         if size - self.size_before > self.limits.disk_bytes:
             return "disk"
         return "files" if entries - self.entries_before > self.limits.disk_files else None
-
-
-def list_process_tree(init: int) -> list[int]:
-    """List a box's processes: all descend from its init, which adopts the daemonised ones."""
-    pids = [init]
-    for pid in pids:
-        pids.extend(_list_children(pid))
-    return pids
-
-
-def _list_children(pid: int) -> list[int]:
-    try:
-        threads = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208 - names are enough
-    except OSError:
-        return []
-    return [child for thread in threads for child in _children_of_thread(pid, thread)]
-
-
-def _children_of_thread(pid: int, thread: str) -> list[int]:
-    """Read them thread by thread: one that ends meanwhile must not hide those of the others."""
-    try:
-        text = Path(f"/proc/{pid}/task/{thread}/children").read_text(encoding="ascii")
-    except OSError:
-        return []
-    return [int(child) for child in text.split()]

@@ -20,21 +20,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from astra.trusted.kernel.errors import BadSetting
+from astra.trusted.settings.flag_names import FLAGS
 from astra.trusted.settings.public_url import PublicUrl, read_public_url
 
 LARGEST_PORT = 65_535
 OFF_UNSAFE = "off-unsafe"
-FLAGS = {
-    "PERSONA_MODE_ENABLED": (True, "the whole persona: chat, source view, writing tools"),
-    "ASTRA_CODE_WRITE_ENABLED": (False, "changing and deploying code"),
-    "AGENT_PLANNING_ENABLED": (True, "drafting plans"),
-    "AGENT_RUNNER_ENABLED": (True, "running approved plans"),
-    "ASTRA_SCHEDULER_ENABLED": (True, "running schedules"),
-    "AGENT_AUTO_ESCALATE_ENABLED": (
-        True,
-        "suggesting a plan when a request in chat is long",
-    ),
-}
 
 
 @dataclass(frozen=True)
@@ -42,8 +32,6 @@ class Setting:
     name: str
     kind: str
     default: str
-    meaning: str
-    used: bool = False
 
 
 _TEXT, _WHOLE, _NUMBER, _SWITCH = "text", "whole number", "number", "on or off"
@@ -51,144 +39,34 @@ _PORT = "port, 0 to 65535"
 _HOURS = "whole number from 1 to 168"
 PERSON_FOR_TESTS = "AGENT_REQUIRE_HUMAN_APPROVAL_FOR_TEST_CHANGES"
 SETTINGS = (
-    Setting("AGENT_DATA_ROOT", "path", "./agent-data", "the data root", used=True),
-    Setting(
-        "AGENT_CODE_REPO_PATH",
-        "path",
-        "${AGENT_DATA_ROOT}/code-repo",
-        "the agent's clone of the target; fixed by `astra init`",
-        used=True,
-    ),
-    Setting(
-        "AGENT_SANDBOX_PATH",
-        "path",
-        "${AGENT_DATA_ROOT}/sandbox",
-        "the agent's playground; fixed by `astra init`",
-        used=True,
-    ),
-    *(
-        Setting(name, _SWITCH, "on" if default else "off", meaning, used=True)
-        for name, (default, meaning) in FLAGS.items()
-    ),
-    Setting(
-        "ASTRA_DAEMON_IDLE_MINUTES",
-        _NUMBER,
-        "10",
-        "a daemon started on demand leaves after so long without clients or due work",
-        used=True,
-    ),
-    Setting(
-        "ASTRA_OPERATOR_PASSPHRASE",
-        _TEXT,
-        "",
-        "the operator's passphrase, for data roots made with `init --throwaway` only",
-        used=True,
-    ),
-    Setting(
-        "ASTRA_BACKUP_PASSPHRASE",
-        _TEXT,
-        "",
-        "the passphrase of encrypted backups, for `astra backup` and `astra restore` only",
-        used=True,
-    ),
-    Setting("ASTRA_PORT", _PORT, "8700", "the loopback port of `astra up`", used=True),
-    Setting(
-        "ASTRA_PUBLIC_URL",
-        _TEXT,
-        "",
-        "the https address of a TLS proxy or tunnel in front of `astra up`",
-        used=True,
-    ),
-    Setting(
-        "ASTRA_DATABASE_URL",
-        _TEXT,
-        "",
-        "the Postgres database that holds the chain, where `astra ledger move` put it there",
-        used=True,
-    ),
-    Setting(
-        "ASTRA_RELEASE",
-        _TEXT,
-        "",
-        "the release that this Astra is, set by an Astra that runs it as its app; its health"
-        " names it",
-        used=True,
-    ),
-    Setting(
-        "ASTRA_STATE",
-        _TEXT,
-        "",
-        "the state folder of an app, set by an Astra that runs this one; refer to it as in"
-        " `AGENT_DATA_ROOT=${ASTRA_STATE}/data`",
-        used=True,
-    ),
-    Setting(
-        "ASTRA_SANDBOX",
-        "bubblewrap or off-unsafe",
-        "bubblewrap",
-        "what runs agent code; off-unsafe counts in `.env` or for `astra up`, and only with the"
-        " operator's signature (`astra sandbox off-unsafe`)",
-        used=True,
-    ),
-    Setting(
-        "ASTRA_MCP_TOOL_NAMES",
-        "underscore or dotted",
-        "underscore",
-        "how `astra mcp` advertises tool names; it understands both",
-        used=True,
-    ),
-    Setting("ASTRA_MODEL", _TEXT, "", "the model, for throwaway data roots only", used=True),
-    Setting(
-        "ASTRA_MODEL_BASE_URL", _TEXT, "", "its server, for throwaway data roots only", used=True
-    ),
-    Setting(
-        "AGENT_READ_SCOPE",
-        "source, granted or all",
-        "source",
-        "what read tools may read; only narrows what astra.toml allows",
-        used=True,
-    ),
-    Setting("AGENT_GIT_USER_NAME", _TEXT, "Agent", "the agent's name in commits", used=True),
-    Setting("AGENT_GIT_USER_EMAIL", _TEXT, "agent@localhost", "its address in commits", used=True),
-    Setting(
-        "AGENT_DEPLOY_TEST_TIMEOUT",
-        _WHOLE,
-        "300",
-        "seconds the target's tests may take",
-        used=True,
-    ),
-    Setting(
-        "AGENT_DEPLOY_REQUIRE_TESTS",
-        _SWITCH,
-        "on",
-        "no deploy without passing tests; off only by `[deploy] require_tests` in astra.toml",
-        used=True,
-    ),
-    Setting(
-        PERSON_FOR_TESTS,
-        _SWITCH,
-        "on",
-        "an agent deploys nothing while a change to tests waits for a person; off only by"
-        " `[target] require_human_approval_for_test_changes` in astra.toml",
-        used=True,
-    ),
-    Setting("AGENT_RUNNER_MAX_CONCURRENT", _WHOLE, "3", "plans that run at once", used=True),
-    Setting("MAX_CLARIFYING_ROUNDS", _WHOLE, "3", "rounds of questions before drafting", used=True),
-    Setting(
-        "DESIRE_HALF_LIFE_DAYS",
-        _NUMBER,
-        "14",
-        "days until a desire is half as strong; a new value counts from the daemon's next start",
-        used=True,
-    ),
-    Setting(
-        "DESIRE_SURVEY_HOURS",
-        _HOURS,
-        "1",
-        "hours between two entries of the strongest desires in the awareness feed",
-        used=True,
-    ),
+    Setting("AGENT_DATA_ROOT", "path", "./agent-data"),
+    Setting("AGENT_CODE_REPO_PATH", "path", "${AGENT_DATA_ROOT}/code-repo"),
+    Setting("AGENT_SANDBOX_PATH", "path", "${AGENT_DATA_ROOT}/sandbox"),
+    *(Setting(name, _SWITCH, "on" if default else "off") for name, (default, _) in FLAGS.items()),
+    Setting("ASTRA_DAEMON_IDLE_MINUTES", _NUMBER, "10"),
+    Setting("ASTRA_OPERATOR_PASSPHRASE", _TEXT, ""),
+    Setting("ASTRA_BACKUP_PASSPHRASE", _TEXT, ""),
+    Setting("ASTRA_PORT", _PORT, "8700"),
+    Setting("ASTRA_PUBLIC_URL", _TEXT, ""),
+    Setting("ASTRA_DATABASE_URL", _TEXT, ""),
+    Setting("ASTRA_RELEASE", _TEXT, ""),
+    Setting("ASTRA_STATE", _TEXT, ""),
+    Setting("ASTRA_SANDBOX", "bubblewrap or off-unsafe", "bubblewrap"),
+    Setting("ASTRA_MCP_TOOL_NAMES", "underscore or dotted", "underscore"),
+    Setting("ASTRA_MODEL", _TEXT, ""),
+    Setting("ASTRA_MODEL_BASE_URL", _TEXT, ""),
+    Setting("AGENT_READ_SCOPE", "source, granted or all", "source"),
+    Setting("AGENT_GIT_USER_NAME", _TEXT, "Agent"),
+    Setting("AGENT_GIT_USER_EMAIL", _TEXT, "agent@localhost"),
+    Setting("AGENT_DEPLOY_TEST_TIMEOUT", _WHOLE, "300"),
+    Setting("AGENT_DEPLOY_REQUIRE_TESTS", _SWITCH, "on"),
+    Setting(PERSON_FOR_TESTS, _SWITCH, "on"),
+    Setting("AGENT_RUNNER_MAX_CONCURRENT", _WHOLE, "3"),
+    Setting("MAX_CLARIFYING_ROUNDS", _WHOLE, "3"),
+    Setting("DESIRE_HALF_LIFE_DAYS", _NUMBER, "14"),
+    Setting("DESIRE_SURVEY_HOURS", _HOURS, "1"),
 )
+"""What each means is in `scripts/setting_meanings.py`, for the reference."""
 
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
 _ON, _OFF = frozenset({"1", "true", "on", "yes"}), frozenset({"0", "false", "off", "no"})

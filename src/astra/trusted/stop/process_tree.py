@@ -20,7 +20,7 @@ from pathlib import Path
 from astra.trusted.sandbox import boxes
 from astra.trusted.sandbox.boxes import RunningBox
 from astra.trusted.sandbox.cgroups import Group
-from astra.trusted.sandbox.watch import list_process_tree
+from astra.trusted.sandbox.descendants import list_process_tree
 
 MARK = "BOX_OF_ASTRA"
 _ROUNDS = 50

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from astra.trusted.file_ledger.reserve import Reserve
-from astra.trusted.files.data_root import write_private
 from astra.trusted.kernel.ids import random_id
+from astra.trusted.kernel.private_files import write_private
 from astra.trusted.sandbox import boxes
 from astra.trusted.stop import stop
 from astra.trusted.stop.stop import Stopped
