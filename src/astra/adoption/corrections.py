@@ -45,7 +45,10 @@ def correct(detected: Detected, corrections: Corrections) -> Detected:
 def _correct_app(app: DetectedApp | None, corrections: Corrections) -> DetectedApp | None:
     if command := corrections.app_command:
         listens = any(place in command for place in _PORT_PLACES)
-        app = DetectedApp(command=command, because=_THE_OPERATOR, listens=listens)
+        health_path = app.health_path if app and app.health_path else "/"
+        app = DetectedApp(
+            command=command, because=_THE_OPERATOR, listens=listens, health_path=health_path
+        )
     if app is None:
         return None
     return replace(

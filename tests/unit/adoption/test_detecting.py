@@ -383,6 +383,14 @@ def test_packages_variables_and_a_migration_that_the_operator_names_are_in_the_c
     assert (signed.target.environment, signed.target.packages) == ("auto", ("redis>=5",))
 
 
+def test_a_command_that_the_operator_names_keeps_the_health_address_of_the_source() -> None:
+    texts = {"app.py": "app = Flask(x)\n@app.get('/healthz')", "requirements.txt": "flask"}
+    files = RepositoryFiles(paths=frozenset(texts), texts=texts)
+    app = detect(files, Corrections(app_command="serve {port}")).app
+    assert app is not None
+    assert (app.command, app.health_path) == ("serve {port}", "/healthz")
+
+
 def test_a_worker_that_the_operator_names_has_no_port() -> None:
     files = RepositoryFiles(paths=frozenset({"a.py"}))
     app = detect(files, Corrections(app_command="python a.py")).app
