@@ -49,11 +49,12 @@ def _judge_node(versions: str) -> tuple[str, ...]:
     version = _ask_version(Path(node), "-p", _ASK_NODE) if node else None
     if version is not None and allows_version(versions, version):
         return ()
-    wanted = one_line(versions, 60) or "any version"
+    required_versions = one_line(versions, 60) or "any version"
     own_version = ".".join(map(str, version)) if version else "none"
     trouble = (
-        f"it asks for node {wanted}, and the one in the system's folders is {own_version}: install"
-        " one and call it by its whole path in test_command and [app] command"
+        f"it asks for node {required_versions}, and the one in the system's folders is"
+        f" {own_version}: install one and call it by its whole path in test_command and [app]"
+        " command"
     )
     return (trouble,)
 

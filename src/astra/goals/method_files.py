@@ -125,8 +125,8 @@ def _check_supply(methods: Sequence[Method]) -> None:
         _refuse_unsupplied(method, arguments[method.task])
     for method, subtask in compound:
         if absent := method.wanted_outputs[subtask.id] - outputs[subtask.task]:
-            what = f"no method of {subtask.task} gives {', '.join(sorted(absent))}"
-            _refuse(method.place, f"subtask {subtask.id}, task", what)
+            reason = f"no method of {subtask.task} gives {', '.join(sorted(absent))}"
+            _refuse(method.place, f"subtask {subtask.id}, task", reason)
 
 
 def _refuse_unsupplied(method: Method, supplied: AbstractSet[str]) -> None:

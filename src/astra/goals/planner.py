@@ -267,8 +267,8 @@ def _explain_unfit(method: Method, demand: Demand, situation: Situation) -> str:
         return f"{method.name} needs {', '.join(unmet)}"
     if absent_arguments := method.argument_names - demand.arguments:
         names = ", ".join(f"${{{name}}}" for name in sorted(absent_arguments))
-        given = ", ".join(sorted(demand.arguments)) or "no arguments"
-        return f"{method.name} refers to {names}, and its task was given {given}"
+        argument_names = ", ".join(sorted(demand.arguments)) or "no arguments"
+        return f"{method.name} refers to {names}, and its task was given {argument_names}"
     if absent_outputs := demand.outputs - method.gives.keys():
         return f"{method.name} does not give {', '.join(sorted(absent_outputs))}"
     return ""

@@ -91,10 +91,10 @@ class ChainTable:
         if not self._turn or connection is None or not connecting.is_quiet(connection):
             return False
         place, rows, last = _split_records(records)
-        expected = (head.sequence, head.hash, self._turn)
+        known_head = (head.sequence, head.hash, self._turn)
         self._turn = ""
         try:
-            cursor = connection.execute(_ADD_DIRECTLY.encode(), [*place, *expected, *rows, last])
+            cursor = connection.execute(_ADD_DIRECTLY.encode(), [*place, *known_head, *rows, last])
             answer = cursor.fetchone()
         except psycopg.Error as error:
             self._give_up_commit(connection, error)

@@ -72,9 +72,9 @@ class OwnState:
         """Bring the state to what a release is to find; gives what went wrong."""
         ledger = self.stage.ledger
         deployment = deployment_views.deployment(ledger, assignment.deployment)
-        wanted = choose_wanted(ledger, assignment, deployment, release.id)
-        note = self._take_forward(self.read_note(), wanted, deployment)
-        note = self._undo_unwanted(note, wanted, release.id, deployment)
+        lineage = choose_wanted(ledger, assignment, deployment, release.id)
+        note = self._take_forward(self.read_note(), lineage, deployment)
+        note = self._undo_unwanted(note, lineage, release.id, deployment)
         if not self.stage.plan_for(release).before_start or release.id in note.applied:
             return None
         return self._migrate(note, release, deployment)
@@ -149,8 +149,8 @@ class OwnState:
         if not checked.ok:
             return Trouble(reason=f"before_start: {checked.detail}", blamed=not checked.foreign)
         saved = set(self.snapshots.list_saved())  # what has no snapshot any more is never undone
-        kept = tuple(name for name in note.applied if name in saved)
-        self._write(replace(note, applied=(*kept, release.id), begun=""))
+        still_saved = tuple(name for name in note.applied if name in saved)
+        self._write(replace(note, applied=(*still_saved, release.id), begun=""))
         return None
 
     def _save(

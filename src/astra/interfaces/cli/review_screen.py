@@ -201,8 +201,8 @@ def fold_line(line: Line, columns: int) -> tuple[Line, ...]:
 
 def _join_spans(pieces: list[tuple[str, str]]) -> Line:
     return tuple(
-        Span("".join(text for text, _ in run), colour)
-        for colour, run in groupby(pieces, key=lambda piece: piece[1])
+        Span("".join(text for text, _ in same_colour), colour)
+        for colour, same_colour in groupby(pieces, key=lambda piece: piece[1])
     )
 
 

@@ -38,8 +38,8 @@ def list_tasks(context: Context) -> None:
     rows = [_make_row(item) for item in page["items"]]
     titles = ("task", "kind", "state", "outcome", "about", "what")
     lines = render_table(context.console, titles, rows)
-    chosen = (value for name, value in filters.items() if name != "limit")
-    empty = explain_empty("there are no tasks", "no task fits", chosen)
+    filter_values = (value for name, value in filters.items() if name != "limit")
+    empty = explain_empty("there are no tasks", "no task fits", filter_values)
     context.console.print_result(page, *(lines or [empty]))
 
 

@@ -78,8 +78,10 @@ def list_rows(registry: Registry, *, imported: bool = False) -> list[dict[str, A
 
 
 def _list_tool(tool: AnyTool) -> ListedTool:
-    shown = _describe_tool(tool, tool.name, plain=False)
-    members = shown.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"name"})
+    description = _describe_tool(tool, tool.name, plain=False)
+    members = description.model_dump(
+        mode="json", by_alias=True, exclude_none=True, exclude={"name"}
+    )
     return ListedTool(
         name=tool.name,
         tier=tool.tier,

@@ -82,7 +82,7 @@ class Turns:
             with self._lock:
                 self._wait_for_callers()
                 group, self._queue = self._queue, []
-            begun = time.monotonic()
+            begun_at = time.monotonic()
             try:
                 self._commit(group)
             except AstraError as error:
@@ -92,7 +92,7 @@ class Turns:
                 raise
             finally:
                 with self._lock:
-                    self._commit_seconds = time.monotonic() - begun
+                    self._commit_seconds = time.monotonic() - begun_at
                     self._callers = len(group) + len(self._queue)
                     self._committing = bool(self._queue)
                     successor = self._queue[0] if self._queue else None
