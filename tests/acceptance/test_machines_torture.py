@@ -39,7 +39,7 @@ from postgres_server import PostgresServer
 from worker_process import WorkerProcess
 
 SEED = int(os.environ.get("MACHINES_SEED", "1"))
-ROUNDS = int(os.environ.get("MACHINES_ROUNDS", "4"))
+ROUNDS = int(os.environ.get("MACHINES_ROUNDS", "2"))
 HUNG_SECONDS = 8.0
 """Longer than a lease lives, so that whoever hangs has lost it when it wakes."""
 MOST_SECONDS = 60.0
@@ -121,6 +121,7 @@ class Cluster:
 
     def find_trouble(self) -> str:
         """Say what does not go on at the moment: work that nobody leads, an app that is down."""
+        self.restart_workers()
         done = self.fleet.daemon.run("machines", "--json")
         if done.returncode:
             return f"the first daemon: {done.stdout}"
@@ -130,6 +131,12 @@ class Cluster:
             return f"nobody leads {', '.join(sorted(missing))}"
         dumb = [label for label in LABELS if not self.is_serving(label)]
         return f"no app on {', '.join(dumb)}" if dumb else ""
+
+    def restart_workers(self) -> None:
+        """Start those that ended, as systemd does: one may have found no database to begin with."""
+        for worker in self.workers.values():
+            if worker.process is not None and worker.process.poll() is not None:
+                worker.start()
 
     def is_serving(self, label: str) -> bool:
         state = HolderClient(self.workers[label].astra.root).state()
@@ -193,7 +200,7 @@ def resume(cluster: Cluster, writers: Writers, name: str) -> None:
     begun = time.monotonic()
     writers.wait_for_each(since=begun)
     appended = time.monotonic() - begun
-    until(lambda: not cluster.find_trouble(), seconds=PATIENCE)
+    until(lambda: not cluster.find_trouble(), seconds=PATIENCE, otherwise=cluster.find_trouble)
     seconds = time.monotonic() - begun
     faults = "; ".join(cluster.faults)
     load = os.getloadavg()[0]
