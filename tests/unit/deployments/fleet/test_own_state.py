@@ -119,6 +119,32 @@ def test_a_way_back_that_fails_puts_back_what_it_undid_with_every_write_since(
     assert fleet.app_states() == everywhere(first.release, second.release, "a visitor's order")
 
 
+def test_forward_again_after_a_way_back_keeps_what_was_written_between(
+    fleet: FleetInMemory,
+) -> None:
+    first, second = fleet.deploy("a"), fleet.deploy("b")
+    roll_back(fleet, first.release)
+    for machine in fleet.machines.values():
+        machine.snapshots.state.append("a visitor's order")
+    roll_back(fleet, second.release)
+    assert fleet.app_states() == everywhere(first.release, "a visitor's order", second.release)
+
+
+def test_a_state_too_large_to_save_is_not_changed_and_blames_nobody(fleet: FleetInMemory) -> None:
+    fleet.machines["web-2"].snapshots.size = PLAN.snapshot_bytes + 1
+    failed = fleet.deploy("a")
+    assert "snapshot_mb" in failed.reason
+    assert fleet.app_states()["web-2"] == []
+    assert not list_data(fleet, deployment_events.QUARANTINED)
+
+
+def test_the_note_forgets_what_has_no_snapshot_any_more(fleet: FleetInMemory) -> None:
+    first, snapshots = fleet.deploy("a"), fleet.machines["web-1"].snapshots
+    snapshots.remove(first.release)
+    second = fleet.deploy("b")
+    assert snapshots.note == StateNote(applied=(second.release,))
+
+
 def test_an_instance_that_missed_a_release_gets_the_work_of_the_recorded_one(
     fleet: FleetInMemory,
 ) -> None:
