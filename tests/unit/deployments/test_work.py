@@ -84,7 +84,7 @@ def test_what_is_not_the_releases_fault_is_not_held_against_its_commit(world: Wo
     assert (refused.state, "secret" in refused.reason) == ("failed", True)
     world.releases.trouble = AstraError("the disk is full", next_step="free some")
     full = world.deploy("c")
-    assert (full.state, full.reason) == ("failed", "the disk is full")
+    assert (full.state, full.reason) == ("failed", "the disk is full; free some")
     assert events.QUARANTINED not in world.types()
 
 
