@@ -234,7 +234,7 @@ def start_daemon(
 
 
 def _no_log_error(data_root: Path, error: OSError) -> DaemonUnavailable:
-    if (data_root / "var").is_dir():
+    if (data_root / "var").is_dir() and not isinstance(error, FileNotFoundError):
         return DaemonUnavailable(
             f"the data root {data_root} cannot be written to: {error.strerror}",
             code="data_root_unwritable",

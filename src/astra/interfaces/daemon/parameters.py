@@ -28,6 +28,6 @@ class ReadAs:
     model: type[BaseModel]
 
     def __get_pydantic_json_schema__(
-        self, _schema: Any, handler: GetJsonSchemaHandler
+        self, _schema: Any, describe: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        return handler(self.model.__pydantic_core_schema__)
+        return describe(self.model.__pydantic_core_schema__)
