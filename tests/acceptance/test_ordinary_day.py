@@ -148,7 +148,7 @@ def test_a_day_of_ordinary_work_raises_no_alarm(day: Astra, server: ModelServer)
     assert day.json("inbox")["items"] == []
     context = read_context(day, server)
     assert "what happened lately" in context
-    assert "was approved and is on trunk now" in context
+    assert "was approved and merged into trunk" in context
     assert [word for word in ALARM_WORDS if word in context.split("what happened lately")[1]] == []
     status = day.json("status")
     assert status["changes"]["alerts"] == []

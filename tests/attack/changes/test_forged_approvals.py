@@ -147,7 +147,10 @@ def test_a_record_of_the_code_family_while_code_writing_is_off_is_an_alert(
     assert counting.list_alerts(here.root.ledger) == []
     here.set_flag(on=False)
     forged = Event(
-        type=model.ROLLED_BACK, actor="daemon", data={"commit": change.commit}, subject=change.id
+        type=model.ROLLED_BACK,
+        actor="daemon",
+        data={"reason": "forged", "diff": change.facts["diff"]},
+        subject=change.id,
     )
     here.root.ledger.append([forged])
     (alert,) = counting.list_alerts(here.root.ledger)
