@@ -130,7 +130,9 @@ def jump_clock(world: World) -> None:
 
     def write_ahead() -> bool:
         with past(world.astra, hours=-hours) as runtime:
-            runtime.ledger.append([Event(type="app_restarted", actor="daemon", data={})])
+            runtime.ledger.append(
+                [Event(type="app_restarted", actor="daemon", data={"release": "rel"})]
+            )
         return True
 
     with without_daemon(world, write_ahead):

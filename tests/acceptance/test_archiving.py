@@ -13,7 +13,7 @@ def write_three_more_months(astra: Astra) -> None:
     astra.json("down")
     for days in (-32, -64, -96):
         with past(astra, days=days) as runtime:
-            restarted = Event(type="app_restarted", actor="daemon", data={})
+            restarted = Event(type="app_restarted", actor="daemon", data={"release": "rel"})
             runtime.ledger.append([restarted] * 40)
     astra.json("clock", "accept")
 

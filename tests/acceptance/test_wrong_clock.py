@@ -20,7 +20,9 @@ SCHEDULE = {
 def be_a_year_ahead(astra: Astra) -> None:
     astra.json("down")
     with past(astra, days=-365, hours=-1) as runtime:
-        runtime.ledger.append([Event(type="app_restarted", actor="daemon", data={})])
+        runtime.ledger.append(
+            [Event(type="app_restarted", actor="daemon", data={"release": "rel"})]
+        )
         runtime.executor.run_due()
 
 

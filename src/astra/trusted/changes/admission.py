@@ -62,6 +62,7 @@ PROTECTED_CORE = (
     "src/astra/adapters/chains.py",
     "src/astra/adapters/environments.py",
     "src/astra/adapters/git_objects.py",
+    "src/astra/adapters/installed_version.py",
     "src/astra/adapters/offered_tests.py",
     "src/astra/adapters/postgres_ledger/",
     "src/astra/adapters/quarantine.py",
