@@ -314,7 +314,7 @@ PROJECTION = Projection(
             silenced INTEGER, correlation TEXT, spoken INTEGER, opening TEXT, inline TEXT,
             inlined INTEGER, deleted_at TEXT
         )""",
-        "CREATE INDEX conversation_spoken ON conversation (spoken)",
+        "CREATE INDEX conversation_spoken ON conversation (spoken) WHERE deleted_at IS NULL",
         "CREATE INDEX conversation_messages ON conversation (messages, spoken)",
         """CREATE TABLE chat_message (
             sequence INTEGER PRIMARY KEY, conversation TEXT, time TEXT, who TEXT, digest TEXT,

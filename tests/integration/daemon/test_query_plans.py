@@ -151,6 +151,7 @@ def test_nothing_is_kept_for_each_request(runtime: Runtime) -> None:
 def test_a_query_that_scans_is_found_out(runtime: Runtime) -> None:
     for sql, tables in (
         ("SELECT line FROM record WHERE (type = ? OR ? = '') ORDER BY sequence", ["record_row"]),
+        ("SELECT line FROM record WHERE sequence > ? AND +type = ? LIMIT 9", ["record_row"]),
         ("SELECT id FROM approval WHERE reason = ? AND summary = ?", ["approval"]),
         ("SELECT d.id FROM desire d WHERE d.text = ? AND d.goal = ?", ["desire"]),
         ("SELECT line FROM record WHERE type = ? AND sequence > ?", []),
