@@ -23,6 +23,13 @@ class Use:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Cut:
+    """A text that ends where the model may say no more."""
+
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Raw:
     """An answer to the letter; `promised` is the length it claims to have."""
 
@@ -136,6 +143,8 @@ def make_usage(prompt_tokens: int, completion_tokens: int) -> dict[str, int]:
 def _completion(request: dict[str, Any], said: Any, usage: Any) -> dict[str, Any]:
     """Answer with a tool call where a form was asked for, and with plain text for a text."""
     message: dict[str, Any] = {"role": "assistant", "content": None}
+    reason = "length" if isinstance(said, Cut) else "stop"
+    said = said.text if isinstance(said, Cut) else said
     if isinstance(said, Use):
         call = {"name": said.tool, "arguments": json.dumps(dict(said.arguments))}
         message["tool_calls"] = [{"id": "call_1", "type": "function", "function": call}]
@@ -150,7 +159,7 @@ def _completion(request: dict[str, Any], said: Any, usage: Any) -> dict[str, Any
         "object": "chat.completion",
         "created": 1_700_000_000,
         "model": request["model"],
-        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        "choices": [{"index": 0, "message": message, "finish_reason": reason}],
         "usage": usage,
     }
 
@@ -190,7 +199,8 @@ def _chunks(document: dict[str, Any]) -> Iterator[str]:
     ]
     for delta in ({"role": "assistant"}, *deltas):
         yield _event({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
-    end = {"index": 0, "delta": {}, "finish_reason": "stop"}
+    reason = document["choices"][0]["finish_reason"]
+    end = {"index": 0, "delta": {}, "finish_reason": reason}
     yield _event({**head, "choices": [end], "usage": document["usage"]})
     yield "data: [DONE]\n\n"
 

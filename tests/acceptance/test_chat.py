@@ -10,7 +10,7 @@ import pytest
 
 from driver import Astra
 from http_driver import Served, problem, served
-from model_server import ModelServer, Use
+from model_server import Cut, ModelServer, Use, as_json
 
 WRITE = Use(tool="write_file", arguments={"path": "a.md", "content": "x"})
 FETCH = Use(tool="fetch_url", arguments={"url": "https://example.com/"})
@@ -159,6 +159,43 @@ def test_a_model_that_fails_is_an_error_where_openais_clients_look(
     assert "did not answer" in error.value.message
 
 
+@pytest.mark.parametrize("streams", [True, False])
+def test_an_answer_that_its_model_could_not_finish_ends_with_length(
+    site: Served, model: ModelServer, secret: str, *, streams: bool
+) -> None:
+    script(model, Cut(text="half of an"))
+    client = openai.OpenAI(base_url=f"{site.origin}/v1", api_key=secret, max_retries=0)
+    hello: list[Any] = [{"role": "user", "content": "hello"}]
+    if streams:
+        chunks = list(client.chat.completions.create(model="astra", messages=hello, stream=True))
+        choices = [choice for chunk in chunks for choice in chunk.choices]
+        text = "".join(choice.delta.content or "" for choice in choices)
+        assert (text, choices[-1].finish_reason) == ("half of an", "length")
+        return
+    (choice,) = client.chat.completions.create(model="astra", messages=hello).choices
+    assert (choice.message.content, choice.finish_reason) == ("half of an", "length")
+
+
+def test_a_secret_in_what_a_models_server_says_is_masked(
+    site: Served, model: ModelServer, secret: str
+) -> None:
+    key = "sk-proj-" + "aB3d" * 12
+    script(model, as_json({"error": {"message": f"not valid: {key}"}}, status=401))
+    with site.client(secret) as http:
+        asked = {"messages": [{"role": "user", "content": "hello"}]}
+        answer = http.post("/v1/chat/completions", json=asked)
+    problem(answer, 502, "model_unavailable")
+    assert answer.json()["upstream_status"] == 401
+    assert key not in answer.text
+    assert "[masked]" in answer.text
+
+
+def test_another_model_than_the_persona_is_not_found(site: Served, secret: str) -> None:
+    asked = {"model": "other", "messages": [{"role": "user", "content": "hello"}]}
+    with site.client(secret) as http:
+        problem(http.post("/v1/chat/completions", json=asked), 404, "model_not_found")
+
+
 @pytest.mark.parametrize(
     ("body", "code"),
     [
@@ -247,6 +284,20 @@ def test_without_a_model_chat_says_so_and_the_rest_works(astra: Astra) -> None:
     assert astra.json("tools", "call", "astra_health", "{}")["status"] == "ok"
     astra.json("flags", "set", "PERSONA_MODE_ENABLED", "off")
     assert astra.json("chat", "hello", code=1)["code"] == "flag_off"
+
+
+def test_a_cap_that_is_reached_is_a_refusal_and_no_servers_fault(
+    astra: Astra, model: ModelServer
+) -> None:
+    settings = astra.root / "astra.toml"
+    settings.write_text(f"{settings.read_text()}\n[spend]\ntokens_per_day = 100\n")
+    astra.json("config", "sign")
+    astra.extra |= {"ASTRA_MODEL": "scripted", "ASTRA_MODEL_BASE_URL": model.url}
+    asked = {"messages": [{"role": "user", "content": "hello"}]}
+    with served(astra) as site, site.client(site.token("operator")["secret"]) as http:
+        problem(http.post("/v1/chat/completions", json=asked), 403, "spend_cap_reached")
+        stream = http.post("/v1/chat/completions", json={**asked, "stream": True}).text
+    assert '"type": "permission_error", "param": null, "code": "spend_cap_reached"' in stream
 
 
 def test_a_long_conversation_comes_in_pages_from_its_end(

@@ -11,6 +11,7 @@ from astra.adapters.asking_modes import AskingMode
 from astra.adapters.model_calls import read_status
 from astra.plans.ports import ModelUnavailable
 from astra.trusted.kernel.errors import BadSetting
+from astra.trusted.kernel.masking import mask
 from astra.trusted.kernel.text import one_line
 
 if TYPE_CHECKING:
@@ -92,11 +93,11 @@ def make_unavailable(
 
 
 def _explain_failure(where: Endpoint, error: Exception) -> str:
-    """Give a server's words without the key, which some say back."""
+    """Give a server's words without the key, which some say back, and without other secrets."""
     error_text = _in_words(error)
     if where.key:
         error_text = error_text.replace(where.key, "[the key]")
-    return one_line(error_text, 300)
+    return one_line(mask(error_text), 300)
 
 
 def open_client(where: Endpoint, seconds: float) -> Any:

@@ -146,7 +146,12 @@ class _Heard:
     def spoken(self) -> Spoken:
         response = self.response
         assert response is not None  # noqa: S101 - the stream ended
-        return Spoken(text=self.text, calls=_read_calls(response), usage=read_usage(response))
+        return Spoken(
+            text=self.text,
+            calls=_read_calls(response),
+            usage=read_usage(response),
+            is_short=response.finish_reason == "length",
+        )
 
     def _append_text(self, text: str) -> None:
         if text:

@@ -77,6 +77,8 @@ class Spoken:
     calls: tuple[Wanted, ...] = ()
     usage: Usage = field(default_factory=Usage)
     cut: bool = False
+    is_short: bool = False
+    """It ended where the model may say no more, not where it had said everything."""
 
 
 class Cut:

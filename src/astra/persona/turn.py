@@ -114,13 +114,20 @@ class Turn:
                 if reply.cut or self.cut.is_set():
                     return CUT, None
                 if not reply.calls:
-                    return DONE, None if self._text else _make_empty_error(self.talker.name)
+                    return self._end_with(reply)
                 results = [self._handle_call(call, tell) for call in reply.calls[:MOST_CALLS]]
                 calls = reply.calls[:MOST_CALLS]
                 utterances += [FromPersona(reply.text, calls), FromTools(tuple(results))]
         except (ModelUnavailable, SpendRefused) as error:
             return FAILED, error
         return LIMIT, None
+
+    def _end_with(self, reply: Spoken) -> tuple[str, AstraError | None]:
+        """Say how an answer ended that wants nothing more done."""
+        if not self._text:
+            return DONE, _make_empty_error(self.talker.name)
+        is_short = reply.is_short or len(self._text) >= LONGEST_ANSWER
+        return (LIMIT if is_short else DONE), None
 
     def _ask_model(self, utterances: Sequence[Utterance], tell: Tell) -> Spoken:
         if self._text:

@@ -17,7 +17,7 @@ import type { Spoken } from "./talk";
 const LONGEST = 8_000;
 const ENDINGS: Record<string, string> = {
   cut: "Cut off here.",
-  limit: "It took as many steps as one answer may take. Say “go on” to let it.",
+  limit: "It ended at a limit, of steps or of length. Say “go on” to let it.",
 };
 
 /** One thing that was said, by whom, and what was done meanwhile. */

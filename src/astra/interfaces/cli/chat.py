@@ -15,7 +15,7 @@ from astra.trusted.kernel.text import one_line, printable
 _DELETE = "delete"
 _WORDS = {
     "cut": "(cut off)",
-    "limit": "(it took as many steps as one answer may take; say `go on`)",
+    "limit": "(it ended at a limit, of steps or of length; say `go on`)",
 }
 
 

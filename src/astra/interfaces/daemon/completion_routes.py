@@ -20,9 +20,10 @@ from astra.interfaces.daemon.chat_routes import complete_turn
 from astra.interfaces.daemon.turn_stream import PROBLEM, TurnStream
 from astra.persona import conversations
 from astra.persona.turn import CUT, FAILED, LIMIT, Heard, Turn
+from astra.plans.ports import ModelUnavailable
 from astra.trusted.door import problems
 from astra.trusted.door.requests import caller
-from astra.trusted.kernel.errors import AstraError, BadInput, NotFound
+from astra.trusted.kernel.errors import AstraError, BadInput, NotFound, Refused
 
 MODEL = "astra"
 _DONE = b"data: [DONE]\n\n"
@@ -125,12 +126,16 @@ _COMPLETIONS: dict[int | str, dict[str, Any]] = {
 
 def _show_model(runtime: Runtime, name: str) -> ModelShown:
     """Describe the persona, where it can be talked with now."""
+    _require_model(name)
+    runtime.chat.require_available()
+    return ModelShown(id=MODEL, created=int(runtime.started_at.timestamp()))
+
+
+def _require_model(name: str) -> None:
     if name != MODEL:
         raise NotFound(
             f"there is no model {name[:100]!r}", code="model_not_found", next_step=f"use {MODEL!r}"
         )
-    runtime.chat.require_available()
-    return ModelShown(id=MODEL, created=int(runtime.started_at.timestamp()))
 
 
 def _refuse_options(options: dict[str, Any]) -> None:
@@ -153,6 +158,7 @@ def _refuse_options(options: dict[str, Any]) -> None:
 
 
 def _start_turn(runtime: Runtime, asked: CompletionAsked, actor: str) -> Turn:
+    _require_model(asked.model)
     _refuse_options(asked.model_extra or {})
     *before, last = asked.messages
     if last.role != "user":
@@ -212,12 +218,15 @@ def _find_trouble(answer: Mapping[str, Any]) -> dict[str, Any] | None:
     """Say what kept an answer from being whole; a model's own limit is not among it.
 
     The status of the model's server is kept where it speaks of the server; where it speaks of the
-    key or the request, those are the operator's and not the client's.
+    key or the request, those are the operator's and not the client's. What Astra itself does not
+    let the model do, such as spend more, is refused: no server is at fault.
     """
     if answer["ended"] == CUT:
         return {**_ENDED_EARLY, "status": 503}
     if answer["ended"] != FAILED:
         return None
+    if answer["trouble"]["code"] != ModelUnavailable.code:
+        return {**answer["trouble"], "status": Refused.http_status}
     upstream = answer["trouble"].get("upstream_status") or 0
     is_about_server = upstream in {408, 429} or upstream >= _BAD_GATEWAY - 2
     return {**answer["trouble"], "status": upstream if is_about_server else _BAD_GATEWAY}
