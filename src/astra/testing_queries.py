@@ -48,6 +48,10 @@ ALLOWED: Mapping[str, str] = MappingProxyType(
         "FROM notice_try WHERE last > ? AND failed = 1": "the attempts of two hours are read",
         "(built_at, id) < (SELECT built_at, id FROM release": "a page begins behind the last one:"
         " what it passes over are releases that were built in the same microsecond",
+        "WHERE (goal_task.sequence, goal_task.place) < (?, ?) ORDER BY": "a page begins behind the"
+        " last one: what it passes over are tasks of the same record",
+        "WHERE firing.sequence < ? AND ? >= 0 ORDER BY": "the second condition is about the page,"
+        " not about a row",
         "instr(d.folded, ?)": "a search of desires by a piece of a word reads those that are left",
     }
 )
@@ -130,8 +134,8 @@ def _find_passed_over(index: Explains, sql: str, parameters: Sequence[Any]) -> s
 
 
 def _leaves_out(step: _Step, end: _Step, opened: Mapping[int, str | None]) -> bool:
-    """Tell whether a step is a condition; from a key to the row of the same table is none."""
-    if step.what in {"Found", "NotFound"} and opened.get(step.cursor) == opened[end.cursor]:
+    """Tell whether a step is a condition; going from a key to the row it names is none."""
+    if step.what in {"Found", "NotFound"} and step.cursor in opened:
         return False
     return step.what in _CONDITIONS and step.to == end.address
 
