@@ -124,18 +124,20 @@ def _find_passed_over(index: Explains, sql: str, parameters: Sequence[Any]) -> s
     """
     roots = dict(index.query("SELECT rootpage, tbl_name FROM sqlite_master", ()))
     program = [_Step(*row[:4]) for row in index.query(f"EXPLAIN {sql}", parameters)]
-    opened = {step.cursor: roots.get(step.to) for step in program if step.what == "OpenRead"}
+    tables_of_cursors = {
+        step.cursor: roots.get(step.to) for step in program if step.what == "OpenRead"
+    }
     return {
-        str(opened[end.cursor])
+        str(tables_of_cursors[end.cursor])
         for end in program
-        if end.what in {"Next", "Prev"} and end.cursor in opened
-        if any(_leaves_out(step, end, opened) for step in program[end.to : end.address])
+        if end.what in {"Next", "Prev"} and end.cursor in tables_of_cursors
+        if any(_leaves_out(step, end, tables_of_cursors) for step in program[end.to : end.address])
     }
 
 
-def _leaves_out(step: _Step, end: _Step, opened: Mapping[int, str | None]) -> bool:
+def _leaves_out(step: _Step, end: _Step, tables_of_cursors: Mapping[int, str | None]) -> bool:
     """Tell whether a step is a condition; going from a key to the row it names is none."""
-    if step.what in {"Found", "NotFound"} and step.cursor in opened:
+    if step.what in {"Found", "NotFound"} and step.cursor in tables_of_cursors:
         return False
     return step.what in _CONDITIONS and step.to == end.address
 
