@@ -15,7 +15,7 @@ def write_private(path: Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         temporary.rename(path)
-    except BaseException:
+    except BaseException:  # raised again; nothing half written stays
         temporary.unlink(missing_ok=True)
         raise
     sync_folder(path.parent)
