@@ -94,6 +94,12 @@ class RawClient:
         assert self.process.stdout is not None
         return json.loads(self.process.stdout.readline())
 
+    def read_answer(self) -> dict[str, Any]:
+        """Give the next answer; notifications, which may come at any time, are dropped."""
+        while "method" in (message := self.read()):
+            pass
+        return message
+
     def post(self, method: str, **params: Any) -> int:
         self._next += 1
         message = {"jsonrpc": "2.0", "id": self._next, "method": method, "params": params}
@@ -103,7 +109,7 @@ class RawClient:
     def ask(self, method: str, **params: Any) -> dict[str, Any]:
         """Send a request and give its answer; what else arrives until then is dropped."""
         identifier = self.post(method, **params)
-        while (message := self.read()).get("id") != identifier or "method" in message:
+        while (message := self.read_answer()).get("id") != identifier:
             pass
         return message
 

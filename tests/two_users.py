@@ -13,6 +13,9 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
+
+from open_ways import open_ways
 
 CHECKOUT = Path(__file__).parents[1]
 PAGE = CHECKOUT / "docs/howto/separate-users.md"
@@ -48,23 +51,11 @@ def make_machine(scratch: Path) -> None:
         (scratch / name).mkdir()
     layers = f"lowerdir=/etc,upperdir={scratch}/upper,workdir={scratch}/work"
     run("mount", "-t", "overlay", "-o", layers, "overlay", "/etc")
-    for number, path in enumerate((CHECKOUT, Path(sys.base_prefix))):
-        open_way(path, scratch / "kept" / str(number))
+    open_ways((CHECKOUT, Path(sys.base_prefix)), scratch / "kept")
     for folder in ("/opt", "/home"):
         run("mount", "-t", "tmpfs", "-o", "mode=0755", "tmpfs", folder)
     Path("/opt/astra").mkdir()
     run("mount", "--bind", str(CHECKOUT), "/opt/astra")
-
-
-def open_way(path: Path, keep: Path) -> None:
-    """Let other users reach a folder whose parents are closed to them: show only that folder."""
-    closed = [parent for parent in reversed(path.parents) if not parent.stat().st_mode & 0o001]
-    if closed:
-        keep.mkdir()
-        run("mount", "--bind", str(path), str(keep))
-        run("mount", "-t", "tmpfs", "-o", "mode=0755", "tmpfs", str(closed[0]))
-        path.mkdir(parents=True)
-        run("mount", "--bind", str(keep), str(path))
 
 
 def make_users(block: str) -> None:
@@ -114,14 +105,19 @@ def allow(rule: str, file: Path) -> None:
 
 
 def speak_mcp(command: Sequence[str]) -> None:
-    """Connect as the agent's user, as its MCP client would, and have the tools listed."""
+    """Connect as the agent's user, as its MCP client would, list the tools and call one.
+
+    The relay lists them by itself; the call is answered by the daemon, which is there from then on.
+    """
     client = {"name": "agent", "version": "1"}
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
     requests = [
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
         {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+        {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "astra_health"}},
     ]
+    answers = dict[int, Any]()
     with subprocess.Popen(
         command, user="agent", extra_groups=[], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as server:
@@ -130,12 +126,13 @@ def speak_mcp(command: Sequence[str]) -> None:
         for request in requests:
             server.stdin.write(json.dumps(request).encode() + b"\n")
             server.stdin.flush()
-            if "id" in request:
-                answer = json.loads(server.stdout.readline())
-                assert answer["id"] == request["id"], answer
-        names = {tool["name"] for tool in answer["result"]["tools"]}
+            while "id" in request and request["id"] not in answers:
+                message = json.loads(server.stdout.readline())
+                answers[message.get("id", 0)] = message
         server.stdin.close()
+    names = {tool["name"] for tool in answers[2]["result"]["tools"]}
     assert {"read_source_code", "search_source"} <= names
+    assert answers[3]["result"]["structuredContent"]["status"] == "ok"
 
 
 def try_what_is_closed(mcp: str) -> None:

@@ -101,12 +101,13 @@ async def test_every_boundary_refuses_with_a_reason_and_a_next_step(shared: Astr
 
 
 @pytest.mark.parametrize("mode", ERAS)
-async def test_the_ledger_tells_the_story_of_a_call(shared: Astra, mode: str) -> None:
-    async with connected(shared, mode=mode) as client:
+async def test_the_ledger_tells_the_story_of_a_call(astra: Astra, mode: str) -> None:
+    """On a data root of its own: an agent that was refused often has its refusals counted only."""
+    async with connected(astra, mode=mode) as client:
         given = await client.call_tool("write_file", {"path": "note.md", "content": "hello"})
         refused = await client.call_tool("write_file", {"path": "/etc/x", "content": "hello"})
     for result, verdict in ((given, "allow"), (refused, "deny")):
-        story = shared.json("ledger", "story", result.meta["astra/correlation"])["items"]
+        story = astra.json("ledger", "story", result.meta["astra/correlation"])["items"]
         decisions = [item["data"]["decision"] for item in story if "decision" in item["data"]]
         assert [decision["verdict"] for decision in decisions] == [verdict]
         assert {item["actor"] for item in story} == {f"agent:user:{os.getuid()}"}
@@ -335,7 +336,7 @@ def test_whatever_a_client_sends_is_answered_and_the_session_goes_on(shared: Ast
         client.introduce()
         for line in HOSTILE_LINES:
             client.send(line)
-            assert "error" in client.read(), line[:80]
+            assert "error" in client.read_answer(), line[:80]
             assert client.call("astra_health")["structuredContent"]["status"] == "ok"
     assert shared.daemon_pid() == pid
 
@@ -362,7 +363,7 @@ def test_odd_arguments_are_tool_errors(shared: Astra) -> None:
             call = f'{{"name":"read_source_code","arguments":{arguments}}}'
             line = f'{{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{call}}}'
             client.send(line.encode())
-            said = client.read()
+            said = client.read_answer()
             assert said["id"] == "x"
             assert said["result"]["isError"] is True, arguments[:80]
             assert "Traceback" not in json.dumps(said)
@@ -374,7 +375,7 @@ def test_answers_come_also_when_the_client_has_closed_its_end(shared: Astra) -> 
         asked = client.post("tools/call", name="astra_health", arguments={})
         assert client.process.stdin is not None
         client.process.stdin.close()
-        assert client.read()["id"] == asked
+        assert client.read_answer()["id"] == asked
 
 
 async def test_the_relay_starts_the_daemon_when_there_is_none(astra: Astra) -> None:
@@ -435,7 +436,7 @@ def test_a_line_that_is_too_long_is_answered_with_its_own_id(shared: Astra) -> N
     with raw(shared) as client:
         client.introduce()
         client.send(b'{"jsonrpc":"2.0","id":"mine","method":"ping","params":"' + b"y" * 5_000_000)
-        said = client.read()
+        said = client.read_answer()
     assert said["id"] == "mine"
     assert "4194304 bytes at most" in said["error"]["message"]
 

@@ -36,10 +36,10 @@ def unchanged(astra: Astra) -> None:
 def test_a_second_opening_line_changes_nothing(astra: Astra) -> None:
     with raw(astra) as client:
         client.send(OPENING)
-        assert "error" in client.read()
+        assert "error" in client.read_answer()
         client.introduce()
         client.send(OPENING)
-        assert "error" in client.read()
+        assert "error" in client.read_answer()
         refused_as_agent(client)
         assert "astra_flags_set" not in client.tools()
     unchanged(astra)
@@ -50,7 +50,7 @@ def test_an_opening_smuggled_into_a_request_changes_nothing(astra: Astra) -> Non
         client.introduce()
         call = {"jsonrpc": "2.0", "id": "x", "method": "tools/call", "params": OPERATOR_CALL}
         client.send(json.dumps({"astra": {"operator": True}, **call}).encode())
-        assert client.read()["result"]["structuredContent"]["code"] == "operator_only"
+        assert client.read_answer()["result"]["structuredContent"]["code"] == "operator_only"
     unchanged(astra)
 
 

@@ -16,15 +16,19 @@ from driver import PASSPHRASE, Astra, make_repository
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 
 OWNER, OTHER = 54_321, 54_322
+TESTS = Path(__file__).parents[2]
+OWN_MOUNTS = ("unshare", "--mount", "--propagation", "private")
 BECOME_AND_INIT = """
-import _strptime, os, sys
-from astra.interfaces.cli import client, console, main, root
-from astra.bootstrap import initialise
-import astra.trusted.files.data_root
-uid = int(sys.argv.pop(1))
+import os, sys
+from pathlib import Path
+uid, keep, tests = int(sys.argv.pop(1)), Path(sys.argv.pop(1)), Path(sys.argv.pop(1))
+sys.path.append(str(tests))
+from open_ways import open_ways
+open_ways((tests.parent, Path(sys.base_prefix)), keep)
 os.setgroups([])
 os.setresgid(uid, uid, uid)
 os.setresuid(uid, uid, uid)
+from astra.interfaces.cli import main
 sys.exit(main.main(sys.argv[1:]))
 """
 
@@ -44,9 +48,11 @@ class Machine:
         home.mkdir()
         os.chown(home, uid, uid)
         astra = Astra(home)
-        words = (str(uid), "init", str(target), "--throwaway", "--json")
+        keep = self.folder / "kept"
+        keep.mkdir()
+        words = (str(uid), keep, TESTS, "init", str(target), "--throwaway", "--json")
         return subprocess.run(
-            [sys.executable, "-c", BECOME_AND_INIT, *words],
+            [*OWN_MOUNTS, sys.executable, "-c", BECOME_AND_INIT, *words],
             env={**astra.environment, "ASTRA_OPERATOR_PASSPHRASE": PASSPHRASE},
             cwd="/",
             stdin=subprocess.DEVNULL,
