@@ -157,7 +157,8 @@ def test_what_was_taken_back_is_not_deployed_again(site: Site) -> None:
     # Long enough for the second crash on a busy machine; trouble ends the watch at once.
     configure(site.astra, CONFIGURATION.replace("watch_seconds = 1", "watch_seconds = 300"))
     deadly = site.merge(agent=DIES)
-    assert site.ask()["commit_hash"] == deadly
+    deployed = site.ask()
+    assert deployed.get("commit_hash") == deadly, deployed
     until(lambda: "commit_quarantined" in types(site))
     ended = {"rolled_back", "failed"}  # after the switch, or before it where that took long
     until(lambda: site.astra.json("status")["app"]["deployment"]["state"] in ended)
