@@ -191,12 +191,12 @@ def _turn(number: int, name: str) -> Iterator[Event]:
     yield event("tool_started", call_id, arguments={"path": "notes.txt"}, **wrote)
     yield event("tool_finished", call_id, tool="write_file", outcome=outcome)
     if number % 2:
-        talk = f"chat_{name[:8]}"
+        talk = f"chat_{name[:16]}"
         yield event("chat_asked", talk, who="person", digest=name, length=16)
         yield event("chat_answered", talk, who="persona", digest=name[::-1], length=13)
     else:
-        yield event("approval_requested", f"apr_{name[:8]}", digest=name, **_REQUEST)
-        yield event("approval_expired", f"apr_{name[:8]}", reason="nobody decided in time")
+        yield event("approval_requested", f"apr_{name[:16]}", digest=name, **_REQUEST)
+        yield event("approval_expired", f"apr_{name[:16]}", reason="nobody decided in time")
     yield event("desires_surveyed", None, top=[])
 
 

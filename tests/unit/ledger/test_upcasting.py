@@ -14,6 +14,13 @@ from astra.trusted.ledger.formats import FORMAT, RootTooNew
 from astra.trusted.ledger.record import EMPTY, Event, Record
 
 EXECUTED = "code_modification_executed"
+REQUEST: dict[str, object] = {
+    "kind": "tool_call",
+    "subject_id": "fetch_url",
+    "digest": "0" * 64,
+    "expires_at": "2026-03-02T12:00:00.000000Z",
+    "summary": "asks to fetch a page",
+}
 
 
 def old_record(type_: str, data: dict[str, object], schema: int = 1) -> Record:
@@ -73,6 +80,32 @@ def test_among_many_records_that_are_folded_at_once_the_culprit_is_named() -> No
     records = chain.link(events, after=EMPTY, time="2026-03-01T12:00:00.000000Z")
     index = SqliteIndex(None, PROJECTIONS)
     with pytest.raises(RecordUnreadable) as refused:
+        index.apply(records)
+    assert refused.value.facts["sequence"] == 2
+    index.close()
+
+
+@pytest.mark.parametrize(
+    ("subject", "kind", "why"),
+    [
+        ("apr_00000001", "tool_call", "UNIQUE constraint failed"),
+        ("apr_00000002", ["tool", "call"], "list"),
+    ],
+)
+def test_a_record_that_no_table_takes_is_named_and_never_called_a_full_disk(
+    subject: str, kind: object, why: str
+) -> None:
+    requests = [
+        Event(type="approval_requested", actor="agent", subject=subject, data=data)
+        for subject, data in (
+            ("apr_00000001", REQUEST),
+            (subject, REQUEST | {"kind": kind}),
+            ("apr_00000003", REQUEST),
+        )
+    ]
+    records = chain.link(requests, after=EMPTY, time="2026-03-01T12:00:00.000000Z")
+    index = SqliteIndex(None, PROJECTIONS)
+    with pytest.raises(RecordUnreadable, match=why) as refused:
         index.apply(records)
     assert refused.value.facts["sequence"] == 2
     index.close()

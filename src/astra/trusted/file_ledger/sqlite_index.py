@@ -20,10 +20,11 @@ import os
 import sqlite3
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, suppress
 from functools import cache
-from operator import itemgetter
+from itertools import chain
+from operator import itemgetter, length_hint
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -48,6 +49,11 @@ _MOST_IDLE = 8
 """Readers that wait for the next question; each holds pages of its own, for as long as it lives."""
 _POSITION = "CREATE TABLE position (sequence INTEGER, hash TEXT)"
 _ADVANCE = "UPDATE position SET sequence = ?, hash = ?"
+_UNREADABLE = (
+    *(ArithmeticError, AttributeError, LookupError, TypeError, ValueError),
+    *(sqlite3.DataError, sqlite3.IntegrityError, sqlite3.InterfaceError, sqlite3.ProgrammingError),
+)
+"""What a record that is not understood raises: in the projection, or in a table that refuses it."""
 
 
 class IndexCorrupt(Exception):
@@ -210,11 +216,19 @@ class SqliteIndex:
         return self._concerned[type_]
 
     def _fold_chunk(self, projection: Projection, chunk: list[Record]) -> None:
-        """Run a projection over records; one that it cannot read is named."""
+        """Run a projection over records; one that it cannot read, or no table takes, is named.
+
+        A statement runs as soon as it is asked for, so the culprit is the last record taken.
+        """
+        types = projection.types
+        records = chunk if types is None else [record for record in chunk if record.type in types]
+        remaining = iter(records)
         try:
-            self._run_statements(_project_records(projection, chunk))
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-            raise folding.name_culprit(projection, chunk, error) from error
+            self._run_statements(chain.from_iterable(map(projection.apply, remaining)))
+        except _UNREADABLE as error:
+            culprit = records[len(records) - length_hint(remaining) - 1]
+            why = folding.describe_error(error)
+            raise folding.unreadable_error(projection, culprit, why) from error
 
     def _commit_transaction(self) -> None:
         if self._uncommitted:  # another reader may have been first
@@ -267,14 +281,6 @@ def _fetch_first(cursor: sqlite3.Cursor) -> tuple[Any, ...] | None:
     """Give the first row, and leave nothing open that would read on."""
     with closing(cursor):
         return cursor.fetchone()
-
-
-def _project_records(projection: Projection, records: list[Record]) -> Iterator[Statement]:
-    types = projection.types
-    matching_records = (
-        records if types is None else [record for record in records if record.type in types]
-    )
-    return itertools.chain.from_iterable(map(projection.apply, matching_records))
 
 
 def build(path: Path, projections: Sequence[Projection], records: Iterable[Record]) -> None:

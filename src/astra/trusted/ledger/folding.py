@@ -1,11 +1,10 @@
 """When a record cannot be folded: which one it is, and what to do about it.
 
-A projection is a pure function, so the culprit is found by asking it again, record by record: that
-costs nothing as long as everything can be read. Nothing is skipped. A root of which one record is
+Nothing is skipped. A root of which one record is
 not understood is refused whole, since what was not folded may have been a stop or a revocation.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from astra.trusted.kernel.errors import AstraError, LedgerDamaged
 from astra.trusted.ledger.projection import Projection
@@ -18,16 +17,6 @@ class RecordUnreadable(LedgerDamaged):
     code = "record_unreadable"
 
 
-def name_culprit(
-    projection: Projection, records: Sequence[Record], error: Exception
-) -> RecordUnreadable:
-    """Find the record that a projection failed on, and say what it is."""
-    for record in records:
-        if why := find_objection(projection, record):
-            return unreadable_error(projection, record, why)
-    return unreadable_error(projection, records[0], _describe_error(error))
-
-
 def find_objection(projection: Projection, record: Record) -> str:
     """Say why a projection cannot read a record, or nothing when it can."""
     if not projection.wants(record):
@@ -38,7 +27,7 @@ def find_objection(projection: Projection, record: Record) -> str:
     except AstraError:
         raise
     except Exception as error:  # noqa: BLE001 - whatever it is, it is about this record
-        return _describe_error(error)
+        return describe_error(error)
     return ""
 
 
@@ -67,5 +56,5 @@ def unreadable_error(projection: Projection, record: Record, why: str) -> Record
     )
 
 
-def _describe_error(error: Exception) -> str:
+def describe_error(error: Exception) -> str:
     return f"{type(error).__name__} {error}"[:300]
