@@ -7,7 +7,7 @@ let world;
 before(async () => {
   world = await World.make();
 });
-afterEach(() => world.closePages());
+afterEach((story) => world.closePages(story));
 after(() => world.end());
 
 test("while Astra is away the page says so; what happened meanwhile comes when it is back", async () => {

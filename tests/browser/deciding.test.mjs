@@ -7,7 +7,7 @@ let world;
 before(async () => {
   world = await World.make();
 });
-afterEach(() => world.closePages());
+afterEach((story) => world.closePages(story));
 after(() => world.end());
 
 /** Have a decision wait longer before it is sent: a busy machine may take all of the five seconds. */

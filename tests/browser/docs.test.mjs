@@ -19,7 +19,7 @@ let world;
 before(async () => {
   world = await World.make();
 });
-afterEach(() => world.closePages());
+afterEach((story) => world.closePages(story));
 after(() => world.end());
 
 test("a person gets there from the dashboard, searches, and reads", async () => {

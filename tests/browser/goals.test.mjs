@@ -21,7 +21,7 @@ before(async () => {
   world = await World.make();
   await world.contract(METHODS);
 });
-afterEach(() => world.closePages());
+afterEach((story) => world.closePages(story));
 after(() => world.end());
 
 const graph = (page) => page.getByRole("region", { name: "Graph of tasks" });

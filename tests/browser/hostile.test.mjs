@@ -8,7 +8,7 @@ before(async () => {
   world = await World.make();
   await world.astra("flags", "set", "ASTRA_CODE_WRITE_ENABLED", "on");
 });
-afterEach(() => world.closePages());
+afterEach((story) => world.closePages(story));
 after(() => world.end());
 
 async function untouched(page) {

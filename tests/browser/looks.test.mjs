@@ -9,7 +9,7 @@ before(async () => {
   world = await World.make();
   paths = [...Object.values(places(await furnish(world))), "/nowhere"];
 });
-afterEach(() => world.closePages());
+afterEach((story) => world.closePages(story));
 after(() => world.end());
 
 test("every page on a desk, on a wide screen and on a phone, in light and in dark", async () => {

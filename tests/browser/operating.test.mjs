@@ -20,7 +20,7 @@ let world;
 before(async () => {
   world = await World.make();
 });
-afterEach(() => world.closePages());
+afterEach((story) => world.closePages(story));
 after(() => world.end());
 
 test("the smoke check is run from the page, and its parts are shown", async () => {

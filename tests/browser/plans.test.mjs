@@ -12,7 +12,7 @@ before(async () => {
   world = await World.make({ environment: model.environment });
   plan = await world.plan();
 });
-afterEach(() => world.closePages());
+afterEach((story) => world.closePages(story));
 after(async () => {
   await world.end();
   await model.end();

@@ -199,8 +199,17 @@ export class World {
   }
 
   /** Close what a test opened: pages that stay open go on following everything that happens. */
-  async closePages() {
+  async closePages({ passed }) {
+    if (!passed) await this.tellPages();
     await Promise.all(this.contexts.splice(0).map((context) => context.close()));
+  }
+
+  /** Print what the pages of a test that failed showed at its end. */
+  async tellPages() {
+    for (const page of this.contexts.flatMap((context) => context.pages())) {
+      const text = await page.locator("body").innerText({ timeout: 5_000 }).catch(String);
+      console.log(`${page.url()} showed:\n${text.slice(0, 3_000)}`);
+    }
   }
 
   /** Give a link that lets somebody in once. What `astra login` does, without its start. */
