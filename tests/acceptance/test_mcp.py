@@ -7,6 +7,7 @@ import json
 import os
 import select
 import signal
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import jsonschema
 import pytest
 from mcp import Client
+from mcp.shared.exceptions import MCPError
 from mcp_types import ElicitResult
 
 from astra.bootstrap.build import build_runtime
@@ -30,6 +32,7 @@ OPERATOR_TOOLS = {
     "astra_changes_run",
     "astra_stop",
 }
+AUTHOR = ("-c", "user.name=a", "-c", "user.email=a@example.org")
 pytestmark = pytest.mark.anyio
 
 
@@ -75,6 +78,34 @@ async def test_it_reads_its_own_source_as_structure_and_as_text(shared: Astra, m
     assert {**facts, "text": result.content[0].text} == result.structured_content
     jsonschema.validate(result.structured_content, schemas["read_source_code"])
     jsonschema.validate(found, schemas["search_source"])
+
+
+def commit_files(target: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (target / name).write_text(text)
+    for words in (["add", "."], [*AUTHOR, "commit", "-qm", "files"]):
+        subprocess.run(["git", *words], cwd=target, check=True)
+
+
+@pytest.mark.parametrize("mode", ERAS)
+async def test_an_attached_file_is_whole_or_says_what_is_missing(
+    empty: Astra, target: Path, mode: str
+) -> None:
+    whole = "".join(f"x{number} = 1\n" for number in range(9_000))
+    longer = "".join(f"y{number} = 2\n" for number in range(30_000))
+    commit_files(target, {"whole.py": whole, "longer.py": longer})
+    empty.json("init", target, "--throwaway")
+    async with connected(empty, mode=mode) as client:
+        (attached,) = (await client.read_resource("astra://source/whole.py")).contents
+        assert attached.text == whole
+        text, notice = (await client.read_resource("astra://source/longer.py")).contents
+        cursor = notice.text.rpartition("cursor ")[2].removesuffix("]")
+        rest = await answer(client, "read_source_code", path="longer.py", cursor=cursor)
+        lines = [*text.text.splitlines(), *rest["text"].splitlines()]
+        assert lines == longer.splitlines()[: len(lines)]
+        with pytest.raises(MCPError) as absent:
+            await client.read_resource("astra://source/nothing.py")
+    assert absent.value.error.code == {"legacy": -32002, "auto": -32602}[mode]
 
 
 async def test_every_boundary_refuses_with_a_reason_and_a_next_step(shared: Astra) -> None:

@@ -148,7 +148,7 @@ class Schedule:
         return hashlib.sha256(canonical.encode(content)).hexdigest()[:16]
 
     def next_after(self, moment: datetime, *, factor: int | None = None) -> datetime:
-        """Give the next firing; slowed down, only every so manieth counts."""
+        """Give the next firing; slowed down, only every n-th counts."""
         following = moment
         for _ in range(factor or self.factor):
             following = self.definition.calendar.after(following)

@@ -33,8 +33,18 @@ class ReflectArguments(Arguments):
 
 class ProposeArguments(Arguments):
     statement: str = Field(min_length=1, max_length=LONGEST_STATEMENT, description="what is so")
-    claim: str = Field(default="", max_length=40, description=", ".join(CLAIMS))
-    scope_kind: str = Field(default="", max_length=20, description=", ".join(ScopeKind))
+    claim: str = Field(
+        default="",
+        max_length=40,
+        description="what is claimed",
+        json_schema_extra={"enum": [*CLAIMS]},
+    )
+    scope_kind: str = Field(
+        default="",
+        max_length=20,
+        description="of what",
+        json_schema_extra={"enum": [*ScopeKind]},
+    )
     scope: str = Field(default="", max_length=LONGEST_SCOPE, description="which one")
 
 

@@ -1,7 +1,7 @@
 """Research as tools: ask a question within limits, and find what was researched before."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -30,10 +30,8 @@ class AskArguments(Arguments):
     max_depth: int = Field(
         default=USUAL_DEPTH, ge=0, le=DEEPEST, description="levels of follow-up questions"
     )
-    sources: list[str] = Field(
-        default=[],
-        max_length=len(Source),
-        description=f"any of {', '.join(Source)}; default all",
+    sources: list[Annotated[str, Field(json_schema_extra={"enum": [*Source]})]] = Field(
+        default=[], max_length=len(Source), description="default: all"
     )
     urls: list[str] = Field(
         default=[],
@@ -164,7 +162,7 @@ TOOLS: tuple[AnyTool, ...] = (
         tier=Tier.LOCAL_WRITE,
         flags=PERSONA,
         slow=True,
-        hints=Hints(idempotent=False),
+        hints=Hints(idempotent=False, open_world=True),
         handler=_ask,
         footprint=_find_footprint,
     ),

@@ -29,7 +29,7 @@ _ABOUT: dict[str, str] = {
     "after": "schedules to succeed first",
     "slow_after": "slow down after so many failures",
     "slow_below": "or below this success rate, in %",
-    "slowest": "then only every so manieth firing",
+    "slowest": "then only every n-th firing",
 }
 
 

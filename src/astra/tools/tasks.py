@@ -10,7 +10,6 @@ from astra.trusted.calls.registry import Answer, AnyTool, Arguments, Tool
 from astra.trusted.policy.call import Tier
 
 _LONGEST_ID = 80
-_SOURCES = f"{OF_CHANGES}, {OF_GOALS}, {OF_SCHEDULES}"
 
 
 class ListArguments(Arguments):
@@ -18,8 +17,18 @@ class ListArguments(Arguments):
         default=None, max_length=_LONGEST_ID, description="only of this schedule"
     )
     outcome: str | None = Field(default=None, max_length=40, description="succeeded, failed, …")
-    state: str | None = Field(default=None, max_length=40, description=", ".join(STATES))
-    source: str | None = Field(default=None, max_length=40, description=_SOURCES)
+    state: str | None = Field(
+        default=None,
+        max_length=40,
+        description="only these",
+        json_schema_extra={"enum": [*STATES]},
+    )
+    source: str | None = Field(
+        default=None,
+        max_length=40,
+        description="only of these",
+        json_schema_extra={"enum": [OF_CHANGES, OF_GOALS, OF_SCHEDULES]},
+    )
     cursor: str | None = pages.Cursor
     limit: int | None = pages.limit_field(LARGEST_PAGE)
 

@@ -124,3 +124,19 @@ def test_hints_say_what_a_tool_does(
         idempotent,
         open_world,
     )
+
+
+@pytest.mark.parametrize(
+    ("tool", "member"),
+    [
+        ("tasks_list", "state"),
+        ("tasks_list", "source"),
+        ("propose_belief", "claim"),
+        ("propose_belief", "scope_kind"),
+        ("research_and_summarize", "sources"),
+    ],
+)
+def test_what_takes_one_of_a_few_words_is_an_enum(tool: str, member: str) -> None:
+    (shown,) = [shown for shown in list_shown() if shown["name"] == tool]
+    schema = shown["inputSchema"]["properties"][member]
+    assert len(schema.get("items", schema)["enum"]) > 1

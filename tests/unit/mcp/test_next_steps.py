@@ -14,18 +14,48 @@ NAMES = {tool.underscored for tool in make_registry().list_all()} | {"tools/list
         ("look before you try again", "look before you try again"),
         ("see `astra approvals`", "see astra_approvals_pending"),
         ("see `astra changes show chg_12`", "see astra_changes_get with id chg_12"),
-        ("run `astra config sign`", "tell the operator: run `astra config sign`"),
+        ("astra changes list", "astra_changes_list"),
+        ("astra plans show pln_1 --json", "astra_plans_get with id pln_1"),
+        ("astra status says what is off", "astra_health says what is off"),
+        ("look again: astra research show res_1", "look again: check_recent_research"),
         (
-            "an operator turns it on with `astra flags set X on`",
-            "an operator turns it on with `astra flags set X on`",
+            "astra schedules modify sch_1, then astra schedules resume",
+            "astra_schedule_modify with id sch_1, then astra_schedule_resume",
         ),
-        ("see `astra plans show X` or `astra doctor`", None),
+        (
+            "wait until the operator has decided some of them: astra plans list",
+            "wait until the operator has decided some of them: astra_plans_list",
+        ),
+        ("use the newest Astra; edit astra.toml", "use the newest Astra; edit astra.toml"),
     ],
 )
-def test_a_command_becomes_a_tool_or_a_message_to_a_person(written: str, told: str | None) -> None:
-    rewritten = for_model(written)
-    assert rewritten == (told or rewritten)
-    assert "`astra " not in rewritten or "operator" in rewritten
+def test_a_command_that_has_a_tool_becomes_it(written: str, told: str) -> None:
+    assert for_model(written) == told
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "run `astra config sign`",
+        "set port in astra.toml, then astra config sign",
+        "see `astra plans show X` or `astra doctor`",
+        "look at the failures: astra changes show chg_1; or astra approve chg_1 --despite-tests",
+    ],
+)
+def test_what_only_a_person_can_do_is_told_to_them_as_it_stands(written: str) -> None:
+    assert for_model(written) == f"tell the operator: {written}"
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "tell the operator to look at apr_1 (`astra approvals`), then make the same call again",
+        "an operator turns it on with `astra flags set X on`",
+        "an operator makes another: astra tokens create --help",
+    ],
+)
+def test_what_is_for_a_person_anyway_keeps_its_commands(written: str) -> None:
+    assert for_model(written) == written
 
 
 def test_every_tool_it_names_exists() -> None:

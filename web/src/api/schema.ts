@@ -11227,7 +11227,7 @@ export interface operations {
                     slow_below?: number;
                     /**
                      * Slowest
-                     * @description then only every so manieth firing
+                     * @description then only every n-th firing
                      * @default 1
                      */
                     slowest?: number;
@@ -12912,10 +12912,10 @@ export interface operations {
                     max_depth?: number;
                     /**
                      * Sources
-                     * @description any of source, documents, ledger, notes, web; default all
+                     * @description default: all
                      * @default []
                      */
-                    sources?: string[];
+                    sources?: ("source" | "documents" | "ledger" | "notes" | "web")[];
                     /**
                      * Urls
                      * @description pages to read, of granted hosts only
@@ -13059,16 +13059,18 @@ export interface operations {
                     statement: string;
                     /**
                      * Claim
-                     * @description rolled_back, passes_tests, flaky, works, fails, fails_at_night
+                     * @description what is claimed
                      * @default
+                     * @enum {string}
                      */
-                    claim?: string;
+                    claim?: "rolled_back" | "passes_tests" | "flaky" | "works" | "fails" | "fails_at_night";
                     /**
                      * Scope Kind
-                     * @description path, test, method, tool, schedule, domain
+                     * @description of what
                      * @default
+                     * @enum {string}
                      */
-                    scope_kind?: string;
+                    scope_kind?: "path" | "test" | "method" | "tool" | "schedule" | "domain";
                     /**
                      * Scope
                      * @description which one

@@ -76,7 +76,7 @@ const BESIDE = {
   after: "Comes after",
   slow_after: "Slows down after failures",
   slow_below: "Slows down below this success rate, in %",
-  slowest: "At the slowest, every so manieth",
+  slowest: "At the slowest, every n-th firing",
   state: "State",
 } as const;
 

@@ -82,14 +82,25 @@ async def read_resource(
     departure = find_departure(ctx.request)
     result = await tools.call(_structured(session), *call, departure=departure)
     if result.is_error:
-        raise _build_refusal(result)
+        raise _build_refusal(result, ctx.protocol_version)
     document: dict[str, Any] = result.structured_content or {}
     if call[0] == "read_source_code":
-        text, kind = str(document["text"]), _TEXT
+        texts, kind = _divide_file(document), _TEXT
     else:
-        text, kind = json.dumps(document, ensure_ascii=False, indent=1), _JSON
-    contents = [TextResourceContents(uri=str(params.uri), text=text, mime_type=kind)]
-    return ReadResourceResult(contents=list(contents))
+        texts, kind = [json.dumps(document, ensure_ascii=False, indent=1)], _JSON
+    uri = str(params.uri)
+    return ReadResourceResult(
+        contents=[TextResourceContents(uri=uri, text=text, mime_type=kind) for text in texts]
+    )
+
+
+def _divide_file(document: dict[str, Any]) -> list[str]:
+    """Give a file's text, and after it what is missing where it is too long to be read at once."""
+    text = str(document["text"])
+    if not document["more"]:
+        return [text]
+    rest = f"read_source_code with path {document['path']} and cursor {document['next']}"
+    return [text, f"[cut after {len(text)} characters; next: {rest}]"]
 
 
 def require_call(uri: str, version: str = "") -> tuple[str, dict[str, Any]]:
@@ -98,10 +109,13 @@ def require_call(uri: str, version: str = "") -> tuple[str, dict[str, Any]]:
     if call is None:
         all_resources = [*resources.list_fixed(), *resources.list_templates()]
         known_uris = ", ".join(known_uri for known_uri, _ in all_resources)
-        code = INVALID_PARAMS if version in MODERN_PROTOCOL_VERSIONS else _NOT_FOUND
         message = f"there is no resource {uri[:200]!r}; next: use one of {known_uris}"
-        raise MCPError(code, message, {"uri": uri[: resources.LONGEST_URI]})
+        raise MCPError(_find_absent_code(version), message, {"uri": uri[: resources.LONGEST_URI]})
     return call
+
+
+def _find_absent_code(version: str) -> int:
+    return INVALID_PARAMS if version in MODERN_PROTOCOL_VERSIONS else _NOT_FOUND
 
 
 async def subscribe(
@@ -196,8 +210,8 @@ def _describe_file(item: dict[str, Any]) -> Resource:
     return Resource(uri=resources.name_source(path), name=path, size=item["size"], mime_type=_TEXT)
 
 
-def _build_refusal(result: CallToolResult) -> MCPError:
+def _build_refusal(result: CallToolResult, version: str) -> MCPError:
     reason: dict[str, Any] = result.structured_content or {}
-    code = _NOT_FOUND if reason.get("code") == "not_found" else INVALID_PARAMS
+    code = _find_absent_code(version) if reason.get("code") == "not_found" else INVALID_PARAMS
     data = {**reason, CORRELATION: (result.meta or {}).get(CORRELATION)}
     return MCPError(code, f"{reason.get('detail')}; next: {reason.get('next_step')}", data)

@@ -5,7 +5,7 @@ decides, the session's budget counts and the ledger records it. Whoever subscrib
 resource has moved, never what it says.
 
 >>> find_call("astra://source/src/a%20b.py")
-('read_source_code', {'path': 'src/a b.py'})
+('read_source_code', {'path': 'src/a b.py', 'characters': 200000})
 >>> find_call("astra://changes/chg_1")
 ('astra.changes.get', {'id': 'chg_1', 'diff': True})
 >>> find_call("file:///etc/passwd") is None
@@ -21,6 +21,8 @@ from astra.trusted.ledger.ports import Ledger
 
 SOURCE = "astra://source/"
 LONGEST_URI = 4_000
+LONGEST_TEXT = 200_000
+"""Of a file, in characters: a person attached it, so it is whole where that can be."""
 _IDENTIFIER = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 LISTS: dict[str, tuple[str, str]] = {
     "astra://inbox": ("astra.approvals.pending", "Inbox: what waits for a person"),
@@ -69,7 +71,8 @@ def find_call(uri: str) -> tuple[str, dict[str, Any]] | None:
     if uri in LISTS:
         return LISTS[uri][0], {}
     if uri.startswith(SOURCE) and len(uri) > len(SOURCE):
-        return "read_source_code", {"path": unquote(uri.removeprefix(SOURCE))}
+        path = unquote(uri.removeprefix(SOURCE))
+        return "read_source_code", {"path": path, "characters": LONGEST_TEXT}
     for prefix, (tool, arguments, _) in _ONE_OF.items():
         identifier = uri.removeprefix(prefix)
         if identifier != uri and _IDENTIFIER.fullmatch(identifier):
