@@ -97,6 +97,7 @@ from astra.trusted.door.recognition import Recognition
 from astra.trusted.files.own_places import grant_places
 from astra.trusted.kernel.clock import Clock, SystemClock
 from astra.trusted.ledger.fencing import Fence, work_under
+from astra.trusted.policy import contract
 from astra.trusted.policy.gate import Gate, Surroundings
 from astra.trusted.policy.outside import build_grant_check, own_grants
 from astra.trusted.sandbox.cgroups import NOT_DELEGATED, Delegation
@@ -342,6 +343,7 @@ def build_runtime(
                 ledger=ledger,
                 clock=base.clock,
                 channels=every_channel,
+                signed_names=lambda: contract.read_configuration(ledger).notify.channels,
                 page=lambda: dashboard.page,
             ),
             background=background,

@@ -4,7 +4,7 @@ It is an operator's way to see that an address works before it matters. The word
 tests an hour, because every one of them reaches people.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -19,12 +19,16 @@ from astra.trusted.ledger.record import Event
 TESTED = "notification_tested"
 MOST_AN_HOUR = 20
 WORDING = "Astra: a test, nothing waits for you"
+_NO_ADDRESS = "there is no such line in .env"
+_NOT_TAKEN = "it was not taken: a wrong address, or a service that cannot be reached or refused it"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
     channel: str
     ok: bool
+    problem: str = ""
+    """Why nobody is told through it; an address holds secrets, so no more than this."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,12 +36,18 @@ class ChannelTest:
     ledger: Ledger
     clock: Clock
     channels: Callable[[], Channels]
+    signed_names: Callable[[], Sequence[str]]
+    """Names the channels that the operator signed, with an address or without."""
     page: Callable[[], str]
 
     def run(self, *, actor: str, only: str = "") -> list[Attempt]:
-        """Send one message to each channel, or to one of them, and record what came of it."""
+        """Send one message to each channel, or to one of them, and record what came of it.
+
+        One that was signed and has no address fails too: people count on it.
+        """
         channels = self.channels()
-        names = [name for name in channels.names if only in {"", name}]
+        every_name = dict.fromkeys((*channels.names, *self.signed_names()))
+        names = [name for name in every_name if only in {"", name}]
         if not names:
             raise NotFound(
                 f"there is no channel {only[:64]!r}" if only else "no channel is set up",
@@ -48,9 +58,12 @@ class ChannelTest:
         return [self._try_channel(channels, name, actor) for name in names]
 
     def _try_channel(self, channels: Channels, name: str, actor: str) -> Attempt:
+        if name not in channels.names:
+            return Attempt(channel=name, ok=False, problem=_NO_ADDRESS)
         test_id = random_id("test")
         message = Message(wording=WORDING, about=test_id, link=make_link(self.page(), test_id))
-        attempt = Attempt(channel=name, ok=channels.send(name, message))
+        ok = channels.send(name, message)
+        attempt = Attempt(channel=name, ok=ok, problem="" if ok else _NOT_TAKEN)
         data = {"channel": name, "ok": attempt.ok}
         self.ledger.append([Event(type=TESTED, actor=actor, data=data, subject=test_id)])
         return attempt

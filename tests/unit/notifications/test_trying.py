@@ -7,11 +7,12 @@ from astra.testing import MemoryChannels, RootInMemory
 from astra.trusted.kernel.errors import NotFound, Refused
 
 
-def make_test(root: RootInMemory, channels: MemoryChannels) -> ChannelTest:
+def make_test(root: RootInMemory, channels: MemoryChannels, *signed: str) -> ChannelTest:
     return ChannelTest(
         ledger=root.ledger,
         clock=root.clock,
         channels=lambda: channels,
+        signed_names=lambda: signed,
         page=lambda: "http://localhost:8700",
     )
 
@@ -20,7 +21,11 @@ def test_each_channel_says_whether_it_took_the_message() -> None:
     root, channels = RootInMemory(), MemoryChannels("CHAT", "MAIL")
     channels.dead.add("MAIL")
     attempts = make_test(root, channels).run(actor="operator")
-    assert attempts == [Attempt(channel="CHAT", ok=True), Attempt(channel="MAIL", ok=False)]
+    assert [(attempt.channel, attempt.ok) for attempt in attempts] == [
+        ("CHAT", True),
+        ("MAIL", False),
+    ]
+    assert [bool(attempt.problem) for attempt in attempts] == [False, True]
     ((_, text),) = channels.taken
     assert text.startswith("Astra: a test, nothing waits for you\n")
     assert "\nhttp://localhost:8700/\ntest_" in text
@@ -35,6 +40,15 @@ def test_one_channel_can_be_named_and_an_unknown_one_is_told() -> None:
         test.run(actor="operator", only="PAGER")
     with pytest.raises(NotFound):
         make_test(RootInMemory(), MemoryChannels()).run(actor="operator")
+
+
+def test_a_channel_that_was_signed_and_has_no_address_fails_and_nothing_is_sent_for_it() -> None:
+    root, channels = RootInMemory(), MemoryChannels("CHAT")
+    test = make_test(root, channels, "CHAT", "PAGER")
+    missing = Attempt(channel="PAGER", ok=False, problem="there is no such line in .env")
+    assert test.run(actor="operator") == [Attempt(channel="CHAT", ok=True), missing]
+    assert test.run(actor="operator", only="PAGER") == [missing]
+    assert len(root.ledger.records(TESTED)) == len(channels.taken) == 1
 
 
 def test_only_so_many_tests_reach_people_in_an_hour() -> None:

@@ -4090,6 +4090,11 @@ export interface components {
             channel: string;
             /** Ok */
             ok: boolean;
+            /**
+             * Problem
+             * @default
+             */
+            problem: string;
         };
         /** ChannelsTried */
         ChannelsTried: {

@@ -40,7 +40,8 @@ def show_logs(context: Context) -> None:
     if not path.parent.is_dir():
         raise NotFound(f"there are no logs at {path.parent}", next_step="astra init")
     following = Following(path)
-    entries = [*_choose(following.read_last(arguments.count), arguments.level)]
+    lines = following.read_last(arguments.count, unfinished=not arguments.follow)
+    entries = [*_choose(lines, arguments.level)]
     if not arguments.follow:
         document = {"items": entries, "next": None}
         context.console.print_result(document, *map(_render_entry, entries))
@@ -61,13 +62,16 @@ class Following:
     _position: int = 0
     _rest: bytes = b""
 
-    def read_last(self, count: int) -> list[bytes]:
-        """Give the newest whole lines, from the file before too if it takes that."""
+    def read_last(self, count: int, *, unfinished: bool) -> list[bytes]:
+        """Give the newest lines, from the file before too if it takes that.
+
+        What is followed begins where this ends: a line that is being written comes whole, later.
+        """
         lines = deque[bytes](maxlen=count)
-        older = self.path.with_name(f"{self.path.name}.1")
-        for path in (older, self.path):
-            lines.extend(_read_lines(path))
-        self._position = self.path.stat().st_size if self.path.exists() else 0
+        lines.extend(_read_lines(self.path.with_name(f"{self.path.name}.1")))
+        lines.extend(self.read_new())
+        if unfinished and self._rest:
+            lines.append(self._rest)
         return [*lines]
 
     def follow(self) -> Iterator[bytes]:

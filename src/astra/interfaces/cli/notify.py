@@ -18,7 +18,7 @@ def test_channels(context: Context) -> int:
     paint = context.console.paint
     lines = [
         f"{paint('taken ', 'green') if item['ok'] else paint('FAILED', 'red')} "
-        f"{printable(item['channel'])}"
+        f"{printable(': '.join(filter(None, (item['channel'], item['problem']))))}"
         for item in answer["items"]
     ]
     context.console.print_result(answer, *lines)

@@ -12,6 +12,7 @@ from astra.trusted.door.requests import caller
 class ChannelTried(Shape):
     channel: str
     ok: bool
+    problem: str = ""
 
 
 class ChannelsTried(Shape):

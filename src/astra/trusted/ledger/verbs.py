@@ -95,8 +95,8 @@ class LedgerVerbs(ABC):
 
     def _read_newest(self, types: Sequence[str], before: int) -> Record | None:
         sql, parameters = _page_of_types(types, 0, before, 1, newest_first=True)
-        rows = self.query(sql, parameters)
-        return chain.parse(rows[0][1]) if rows else None
+        row = self.query_row(sql, parameters)
+        return chain.parse(row[1]) if row else None
 
     def find_mentions(
         self,

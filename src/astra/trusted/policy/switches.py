@@ -21,7 +21,7 @@ class Switches:
     resolve: Callable[[Lines, frozenset[str], frozenset[str]], dict[str, Flag]] = field(init=False)
     """Works flags out of their records and the environment, once for the same of both."""
     _newest: tuple[int, Lines] = field(default=(-1, ()), init=False, compare=False)
-    """Where the ledger was when the records of flags were last read, and those records."""
+    """Which record had set a flag last when those of all flags were read, and their lines."""
 
     def __post_init__(self) -> None:
         @lru_cache(128)
@@ -45,15 +45,16 @@ class Switches:
         return {**self.resolve(lines, settings.flags_off | off, settings.flags_asked_on | asked_on)}
 
     def _read_lines(self) -> Lines:
-        """Read the records of flags, again only once the ledger moved: every call asks.
+        """Read the records of flags, again only once another one set a flag: every call asks.
 
-        The position is read first, so what is kept for it may be newer than it, and never older.
+        Which one was last is read first, so what is kept for it may be newer, and never older.
         """
-        position = self.ledger.position()
+        newest = self.ledger.newest(flags.FLAG_SET)
+        set_at = newest.sequence if newest else 0
         read_at, lines = self._newest
-        if position != read_at:
+        if set_at != read_at:
             lines = flags.read_lines(self.ledger)
-            object.__setattr__(self, "_newest", (position, lines))
+            object.__setattr__(self, "_newest", (set_at, lines))
         return lines
 
     def read_states(self, *, off: frozenset[str] = frozenset()) -> dict[str, bool]:
