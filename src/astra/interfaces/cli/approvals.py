@@ -13,7 +13,7 @@ from astra.interfaces.cli.deploying import add_despite_quarantine, expand_commit
 from astra.interfaces.cli.inbox import describe_kind
 from astra.interfaces.cli.main import Context
 from astra.interfaces.cli.permissions import add_until
-from astra.interfaces.cli.times import show_time
+from astra.trusted.kernel.clock import show_time
 from astra.trusted.kernel.errors import BadInput, Conflict, NotFound
 from astra.trusted.kernel.text import one_line, printable
 from astra.trusted.policy import payload
