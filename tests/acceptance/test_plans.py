@@ -102,8 +102,22 @@ def test_rejecting_says_why(astra: Astra) -> None:
 def test_without_a_model_a_description_is_told_how_to_set_one(astra: Astra) -> None:
     refused = astra.json("plans", "draft", "tidy my notes", code=1)
     assert refused["code"] == "no_model"
+    assert refused["detail"].endswith("so nothing can be drafted from a description")
     assert "[model]" in refused["next_step"]
     assert "--file" in refused["next_step"]
+
+
+def test_before_a_plan_is_signed_it_says_what_it_would_meet(astra: Astra) -> None:
+    plan = draft(astra)
+    shown = " ".join(astra.run("plans", "show", plan).stdout.split())
+    assert "NO MODEL no model is configured; set name" in shown
+    assert "--file" not in shown
+    other = draft(astra, goals=["Another"])
+    for command in (["plans", "approve", plan], ["approve", other]):
+        signed = " ".join(astra.run(*command).stderr.split())
+        assert "NEW can send anything it reads to anyone at example.com" in signed, command
+        assert "now: not looked up yet" in signed, command
+        assert "NO MODEL no model is configured; set name" in signed, command
 
 
 def test_with_planning_off_drafting_stops_and_plans_stay(astra: Astra) -> None:

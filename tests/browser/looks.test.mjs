@@ -1,7 +1,7 @@
 // Every page, on a phone and on a desk, in light and in dark: nothing hidden, nothing inaccessible.
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
-import { DESKTOP, eventually, furnish, grow, PHONE, places, pressPair, tooSmall, violations, WIDE, World } from "./world.mjs";
+import { DESKTOP, eventually, furnish, grow, PHONE, places, pressPair, spilling, tooSmall, violations, WIDE, World } from "./world.mjs";
 
 let world;
 let paths;
@@ -32,6 +32,7 @@ async function lookAt(page, path) {
       assert.deepEqual(await violations(page), [], `${path}, light, ${viewport.width} px`);
     }
     assert.deepEqual(await tooSmall(page), [], `${path}, ${viewport.width} px: smaller than 24 px`);
+    assert.deepEqual(await spilling(page), [], `${path}, ${viewport.width} px: text beside its button`);
     assert.ok(await page.getByRole("button", { name: "Stop" }).isVisible(), path);
   }
   await page.emulateMedia({ colorScheme: "dark" });
@@ -63,7 +64,8 @@ test("every number of the status leads to the records that it counts", async () 
   await page.getByText(/^merged: trunk is at/).waitFor();
   await world.go(page, "/status");
   await page.getByText("requests that wait for you").waitFor();
-  await page.getByRole("link", { name: /^apr_/ }).click();
+  const waiting = page.getByRole("listitem").filter({ hasText: "requests that wait for you" });
+  await waiting.getByRole("link", { name: "its records" }).click();
   await page.getByText(/WAITS for a signature/).first().waitFor();
   await world.go(page, "/changes?state=executed");
   await page.getByText("Say goodbye as well as hello.").waitFor();

@@ -172,7 +172,8 @@ test("a change is approved with its deploy, and the page follows it until it is 
   const approve = page.getByRole("button", { name: "Approve despite 1 red fact" });
   assert.ok(await approve.isDisabled());
   await page.getByLabel(/I read it: 3 findings: 1 danger/).check();
-  await page.getByText(/would replace/).waitFor();
+  await page.getByText(/this would replace the target as it came|this would replace “/).waitFor();
+  await page.getByRole("dialog").getByText("“Greet kindly”").waitFor();
   assert.deepEqual(await violations(page), []);
   await approve.click();
   const way = page.getByRole("list", { name: "Steps into service" });

@@ -140,7 +140,7 @@ test("on a phone: tests failed, taken all the same in the terminal, and part of 
   await page.getByLabel(/I take it despite its tests/).check();
   const { approval_id: approval } = await world.astra("changes", "show", change.id);
   await page.getByText(`astra approve ${approval} --despite-tests`).waitFor();
-  await page.getByRole("button", { name: "Done" }).click();
+  await page.getByRole("button", { name: "Close" }).click();
   await world.astra("approve", approval, "--despite-tests");
   await page.getByText("It is part of trunk").waitFor();
   await page.getByText("It was approved without the deploy").waitFor();

@@ -336,6 +336,15 @@ export async function tooSmall(page, least = 24) {
   }, least);
 }
 
+/** Name the buttons whose text does not fit into them. */
+export function spilling(page) {
+  return page.evaluate(() =>
+    [...document.querySelectorAll("button")]
+      .filter((button) => button.checkVisibility() && button.scrollWidth > button.clientWidth + 1)
+      .map((button) => `"${button.textContent.trim().slice(0, 40)}" ${button.scrollWidth}px`),
+  );
+}
+
 /** Things for every page to show: wanted, scheduled, asked for, hostile. */
 export async function furnish(world) {
   const made = {};

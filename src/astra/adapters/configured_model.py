@@ -19,9 +19,8 @@ from astra.trusted.policy import authority, contract
 from astra.trusted.settings import environment
 from astra.trusted.settings.environment import Settings
 
-_NO_DRAFT = "nothing can be drafted from a description"
-_GIVE_THE_PLAN = "; or give the plan itself: astra plans draft --file plan.json"
-_NO_TALK = "there is nobody to talk with; everything else works"
+_NO_MODEL = "no model is configured"
+_NO_TALK = f"{_NO_MODEL}, so there is nobody to talk with; everything else works"
 _USUAL_KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 
 
@@ -42,7 +41,7 @@ class ConfiguredModel:
 
     def current(self, account: Account = NOBODY) -> Model:
         return LanguageModel(
-            endpoint=self._find_endpoint(_NO_DRAFT, _GIVE_THE_PLAN),
+            endpoint=self._find_endpoint(),
             patience=self._find_patience(),
             charge=Charge(meter=self.meter, account=account),
         )
@@ -67,13 +66,13 @@ class ConfiguredModel:
             silence_seconds=float(model.silence_seconds), call_seconds=float(model.call_seconds)
         )
 
-    def _find_endpoint(self, without: str, instead: str = "") -> Endpoint:
+    def _find_endpoint(self, missing: str = _NO_MODEL) -> Endpoint:
         name, base_url, key_env = self._name_and_url()
         if not name:
             raise NoModel(
-                f"no model is configured, so {without}",
+                missing,
                 next_step="set name (and base_url, key_env) below [model] in astra.toml and run"
-                f" `astra config sign`{instead}",
+                " `astra config sign`",
             )
         variable = key_env or _USUAL_KEYS.get(name.partition(":")[0], "")
         model_endpoint = endpoint(name, base_url, self._find_key(variable))

@@ -24,7 +24,7 @@ from astra.trusted.changes import model
 from astra.trusted.changes.evidence import TestVerdict
 from astra.trusted.changes.model import Change
 from astra.trusted.changes.ports import Imported
-from astra.trusted.kernel.clock import Clock, format_time, parse_time
+from astra.trusted.kernel.clock import Clock, format_time, parse_time, show_time
 from astra.trusted.kernel.errors import NotFound, Refused
 from astra.trusted.kernel.ids import random_id
 from astra.trusted.kernel.signatures import KeyPair
@@ -308,5 +308,5 @@ def _render_record(record: Record) -> str:
     about = f" {record.subject}" if record.subject else ""
     summary = record.data.get("words") or record.data.get("verdict") or ""
     return printable(
-        f"{record.sequence:4} {record.time[:19]}Z  {record.type}{about}  {summary}"
+        f"{record.sequence:4} {show_time(record.time)}  {record.type}{about}  {summary}"
     ).rstrip()

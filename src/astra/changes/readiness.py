@@ -16,7 +16,7 @@ from astra.changes import dry_run
 from astra.changes.code_identity import code_digest
 from astra.trusted.calls.registry import Registry
 from astra.trusted.kernel import canonical
-from astra.trusted.kernel.clock import Clock, format_time
+from astra.trusted.kernel.clock import Clock, format_time, show_time
 from astra.trusted.kernel.errors import BadInput
 from astra.trusted.kernel.ids import random_id
 from astra.trusted.ledger import views
@@ -187,7 +187,8 @@ class Readiness:
         data = records[0].data
         problem = self._explain_unfit(data, records[0].time)
         evidence = (
-            f"{data['dry_run']} at {records[0].time[:19]}Z: {data['state']}, tests {data['tests']},"
+            f"{data['dry_run']} at {show_time(records[0].time)}: {data['state']},"
+            f" tests {data['tests']},"
             f" {data.get('mutants', 'mutants: not measured')},"
             f" {data['records']} records, kept in {data['folder']}"
             f"{f'; {problem}' if problem else ''}"

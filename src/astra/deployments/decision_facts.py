@@ -17,12 +17,13 @@ from astra.trusted.changes import model, quarantine, verdicts
 from astra.trusted.changes.evidence import Severity, TestVerdict
 from astra.trusted.changes.model import Change
 from astra.trusted.changes.review import list_withheld
-from astra.trusted.kernel.text import one_line
+from astra.trusted.kernel.text import one_line, quote_text
 from astra.trusted.ledger.ports import Ledger
 
 Tone = Literal["good", "plain", "warn", "bad"]
 CONSENT = "consent"
 _SHORT = 12
+_NAMED = 2
 _SEVERITIES = (Severity.DANGER, Severity.WARNING, Severity.INFO)
 _ROUND_BEGINS = frozenset({model.SCHEDULED, model.REBASED, model.RENEWED})
 
@@ -64,7 +65,7 @@ class DecisionFacts:
             *_describe_paths(change),
             *_describe_base(change, behind),
             *self._describe_quarantine(change),
-            _describe_deploy(change, release, undeployed["commits"]),
+            self._describe_deploy(release, undeployed["commits"]),
             *_describe_waves(self.waves),
         ]
         return {
@@ -103,6 +104,16 @@ class DecisionFacts:
                 value=commit,
                 with_deploy=True,
             )
+
+    def _describe_deploy(self, live: dict[str, str] | None, waiting: list[dict[str, Any]]) -> Fact:
+        """Say what would be deployed, what goes with it, and what it replaces; ids come last."""
+        if live is None:
+            return Fact(name="deploy", text="nothing is live; this would be the first release")
+        replaced = self.changes.book.find_by_commit(live["commit"])
+        title = quote_text(replaced.purpose) if replaced else "the target as it came"
+        company = f", together with {_name_waiting(waiting)}," if waiting else ""
+        text = f"this{company} would replace {title} ({live['release']})"
+        return Fact(name="deploy", text=text, tone="warn" if waiting else "plain", with_deploy=True)
 
     def _find_carry_over(self, change: Change) -> dict[str, Any] | None:
         """Tell whether this round began because the base moved, and whether somebody had signed."""
@@ -201,16 +212,15 @@ def _describe_base(change: Change, behind: int) -> Iterator[Fact]:
     )
 
 
-def _describe_deploy(
-    change: Change, live: dict[str, str] | None, waiting: list[dict[str, Any]]
-) -> Fact:
-    """Say what would be deployed and what it replaces."""
-    new = change.commit[:_SHORT]
-    if live is None:
-        return Fact(name="deploy", text=f"nothing is live; {new} would be the first release")
-    company = f", together with {len(waiting)} merged before and not live yet" if waiting else ""
-    text = f"{new} would replace {live['release']} ({live['commit'][:_SHORT]}){company}"
-    return Fact(name="deploy", text=text, tone="warn" if waiting else "plain", with_deploy=True)
+def _name_waiting(commits: list[dict[str, Any]]) -> str:
+    """Name what was merged before and is not live: the newest two, and how many more."""
+    titles = [
+        quote_text(commit["reason"]) if commit["reason"] else f"commit {commit['commit'][:_SHORT]}"
+        for commit in commits[:_NAMED]
+    ]
+    least = "at least " if len(commits) == MOST_COMMITS else ""
+    more = [f"{least}{len(commits) - _NAMED} more"] if len(commits) > _NAMED else []
+    return f"{' and '.join([*titles, *more])}, merged before and not live now"
 
 
 def _describe_waves(waves: Sequence[Sequence[str]]) -> Iterator[Fact]:

@@ -9,7 +9,7 @@ from astra.goals.adoption import Adoption
 from astra.goals.control import Control
 from astra.goals.model import Goal
 from astra.goals.states import State
-from astra.trusted.kernel.clock import Clock, format_time
+from astra.trusted.kernel.clock import Clock, format_time, show_time
 from astra.trusted.kernel.errors import Conflict
 
 
@@ -37,7 +37,8 @@ class Limits:
         if budget_name:
             self._hold(goal, control.BUDGET_SPENT, f"its budget of {budget_name} is used up")
         elif goal.deadline and goal.deadline <= format_time(self.clock.now()):
-            self._hold(goal, control.DEADLINE_PASSED, f"its deadline was {goal.deadline[:19]}Z")
+            why = f"its deadline was {show_time(goal.deadline)}"
+            self._hold(goal, control.DEADLINE_PASSED, why)
         else:
             return False
         return True

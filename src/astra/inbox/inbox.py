@@ -68,7 +68,7 @@ _PLANS = {
         "the steps of this checkpoint are used up",
         "astra plans extend-budget {id} STEPS",
     ),
-    PlanState.BLOCKED_ON_LLM: ("the model does not answer", "astra plans resume {id}"),
+    PlanState.BLOCKED_ON_LLM: ("it cannot go on without its model", "astra plans resume {id}"),
     PlanState.PAUSED: ("it is paused", "astra plans resume {id}"),
     PlanState.DRAFT_PENDING: ("it has questions", "astra plans answer {id} TEXT"),
 }

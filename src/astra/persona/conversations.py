@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from astra.trusted.kernel.clock import show_time
 from astra.trusted.kernel.errors import NotFound
 from astra.trusted.kernel.ids import is_id
 from astra.trusted.kernel.paging import END, LARGEST_PAGE, check_page
@@ -218,7 +219,7 @@ class Conversations:
             raise NotFound(f"there is no conversation {label}", next_step="astra chat --list")
         if rows[0]["deleted_at"]:
             raise NotFound(
-                f"the conversation {identifier} was deleted at {rows[0]['deleted_at'][:19]}Z",
+                f"the conversation {identifier} was deleted at {show_time(rows[0]['deleted_at'])}",
                 code="conversation_deleted",
                 next_step="start a new one; its records, without their texts, are in"
                 f" `astra ledger story {identifier}`",

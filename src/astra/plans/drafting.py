@@ -15,7 +15,14 @@ from astra.plans import events, prompts, states
 from astra.plans.asking import Asked, ask_in_form, quote_answer
 from astra.plans.book import LONGEST_DESCRIPTION, Plans, check_text
 from astra.plans.model import AgentPlan
-from astra.plans.ports import ModelCancelled, ModelSource, ModelUnavailable, Prompt, Usage
+from astra.plans.ports import (
+    ModelCancelled,
+    ModelSource,
+    ModelUnavailable,
+    NoModel,
+    Prompt,
+    Usage,
+)
 from astra.plans.register import Register
 from astra.plans.schema import BadPlan
 from astra.plans.sketches import (
@@ -39,6 +46,7 @@ from astra.trusted.kernel.text import one_line
 BACKOFF_SECONDS = (5, 15, 45)
 _AT_ONCE = timedelta()
 MOST_QUESTIONS, LONGEST_QUESTION, LONGEST_ANSWER = 5, 500, 8_000
+_GIVE_THE_PLAN = "astra plans draft --file plan.json"
 TOO_VAGUE, UNAVAILABLE, INVALID = "description_too_vague", "model_unavailable", "plan_invalid"
 
 
@@ -65,7 +73,7 @@ class Drafting:
         clean_description = check_text(description, LONGEST_DESCRIPTION)
         if not clean_description:
             raise BadInput("say what is to be done", next_step="describe the project")
-        self.models.current()
+        self._refuse_without_model()
         self.plans.refuse_flood()
         identifier = random_id("plan")
         data = {"description": clean_description, "channels": self.plans.check_channels(channels)}
@@ -74,6 +82,16 @@ class Drafting:
         )
         self.register.ledger.append([event], expect={identifier: 0})
         return self.register.get(identifier)
+
+    def _refuse_without_model(self) -> None:
+        try:
+            self.models.current()
+        except NoModel as error:
+            raise NoModel(
+                f"{error.detail}, so nothing can be drafted from a description",
+                next_step=f"{error.next_step}; or give the plan itself: {_GIVE_THE_PLAN}",
+                code=error.reason,
+            ) from None
 
     def answer(self, identifier: str, answer: str, *, actor: str) -> AgentPlan:
         """Answer the questions that drafting waits for."""

@@ -488,9 +488,7 @@ class Runner:
 
     def _block_without_model(self, plan: AgentPlan, error: AstraError) -> bool:
         """Wait for a model to be configured; none was asked, so no step is spent."""
-        summary = one_line(
-            f"there is no model to work with: {error.detail}; {error.next_step}", 500
-        )
+        summary = one_line(f"{error.detail}; {error.next_step}", 500)
         block(self.register, plan, events.BLOCKED_ON_LLM, {"step": plan.steps}, summary)
         return False
 

@@ -144,13 +144,36 @@ def test_a_deploy_names_what_it_replaces_and_what_else_it_brings(here: ChangesHe
     assert document["live"]["release"] == release
     assert [item["change"] for item in document["waiting"]] == [first.id]
     (fact,) = pick(document, "deploy")
-    assert f"would replace {release}" in fact["text"]
+    assert fact["text"] == (
+        f"this, together with “{first.purpose}”, merged before and not live now,"
+        f" would replace the target as it came ({release})"
+    )
     here.approve(second)
     comparison = difference(here)
     assert [item["change"] for item in comparison["commits"]] == [second.id, first.id]
     assert "return 42" in comparison["diff"]
     assert "more.py" in comparison["diff"]
     assert not comparison["truncated"]
+
+
+def test_a_deploy_names_the_live_release_by_its_change(here: ChangesHere) -> None:
+    first = here.reviewed(reason="greet”: nothing else would replace “it")
+    here.approve(first)
+    release = record_deployment(here)
+    second = here.reviewed(WholeFile(path="more.py", content=b"y = 1\n"))
+    (fact,) = pick(describe(here, second), "deploy")
+    title = '“greet": nothing else would replace "it”'
+    assert (fact["text"], fact["tone"]) == (f"this would replace {title} ({release})", "plain")
+
+
+def test_many_changes_that_go_along_are_counted(here: ChangesHere) -> None:
+    record_deployment(here)
+    for number in range(4):
+        edit = WholeFile(path=f"more{number}.py", content=b"y = 1\n")
+        here.approve(here.reviewed(edit, reason=f"merged {number}"))
+    last = here.reviewed(WholeFile(path="last.py", content=b"y = 1\n"))
+    (fact,) = pick(describe(here, last), "deploy")
+    assert "together with “merged 3” and “merged 2” and 2 more, merged before" in fact["text"]
 
 
 def test_a_commit_that_is_live_differs_in_nothing(here: ChangesHere) -> None:

@@ -29,7 +29,7 @@ def make_screen(**more: object) -> Screen:
         "pages": (WHAT, DIFF),
         "actions": EVERYTHING,
         "rows": 24,
-        "columns": 80,
+        "columns": 160,
         **more,
     }
     return Screen(**fields)  # type: ignore[arg-type]
@@ -64,8 +64,30 @@ def test_keys_are_actions_only_where_they_are_offered() -> None:
     assert make_screen().press("a") is Action.APPROVE
     quiet = make_screen(actions=frozenset({Action.QUIT}))
     assert quiet.press("a") == quiet
-    assert "approve" not in describe_keys(quiet)
+    assert "approve" not in " ".join(describe_keys(quiet))
     assert quiet.press("escape") is Action.QUIT
+
+
+@pytest.mark.parametrize("columns", [60, 80, 110, 160])
+def test_every_key_is_named_within_the_width_of_the_terminal(columns: int) -> None:
+    rows = describe_keys(make_screen(columns=columns))
+    assert max(map(len, rows)) <= columns
+    names = " · ".join(rows).split(" · ")
+    assert {"a approve", "d approve and deploy", "c request changes", "q quit"} < set(names)
+    assert {"n next", "p previous", "Tab page", "j k space scroll"} < set(names)
+
+
+def test_a_low_terminal_names_the_keys_that_decide() -> None:
+    screen = make_screen(rows=10, columns=80)
+    (row,) = describe_keys(screen)
+    assert row.startswith("a approve · d approve and deploy · r reject")
+    assert len(screen.visible_lines()) + 4 <= screen.rows
+
+
+def test_a_folded_line_breaks_between_words() -> None:
+    rows = fold_line(read_line("its health failed three times in a row: status 503"), 24)
+    text = ["".join(span.text for span in row) for row in rows]
+    assert text == ["its health failed three ", "» times in a row: ", "» status 503"]
 
 
 def test_a_smaller_terminal_keeps_the_end_in_reach() -> None:
@@ -105,13 +127,14 @@ def test_nothing_of_a_line_lies_behind_the_edge(text: str, columns: int) -> None
 
 def test_code_far_to_the_right_is_reached_by_scrolling() -> None:
     hidden = "+x = 1" + " " * 500 + "; steal()"
-    screen = press(make_screen(pages=(Page(name="diff", lines=read_diff(hidden)),), rows=6))
+    pages = (Page(name="diff", lines=read_diff(hidden)),)
+    screen = press(make_screen(pages=pages, rows=6, columns=80))
     rows = [read_row(row) for row in screen.visible_lines()]
     assert rows[0].startswith("+x = 1")
     assert "steal" not in "".join(rows)
     end = press(screen, "G")
     assert read_row(end.visible_lines()[-1]).endswith("; steal()")
-    assert describe_keys(end).endswith("7/7")
+    assert describe_keys(end)[-1].endswith("7/7")
     assert len(end.resize(6, 300).visible_lines()) == 2
 
 

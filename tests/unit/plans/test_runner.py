@@ -189,7 +189,7 @@ def test_a_plan_without_a_model_waits_before_it_spends_a_step(work: PlansAtWork)
     plan = work.run(work.approved())
     assert plan.state is State.BLOCKED_ON_LLM
     assert (plan.steps, plan.spent) == (0, 0)
-    assert "no model is configured" in plan.reason
+    assert plan.reason == "no model is configured; set [model] in astra.toml"
     work.script(done())
     work.decide(plan, "resume")
     assert work.run(plan).state is State.COMPLETED

@@ -52,7 +52,8 @@ export function AppFacts({ app }: { app: App }) {
         )}
       </Fact>
       <Fact name="Last deployment">
-        <StateBadge state={app.deployment.state} /> <StoryLink id={app.deployment.id} />
+        <StateBadge state={app.deployment.state} />{" "}
+        <StoryLink id={app.deployment.id}>its records</StoryLink>
       </Fact>
       {app.trouble && (
         <Fact name="Trouble">

@@ -61,7 +61,7 @@ export function QueueRows({ queues }: { queues: Status["queues"] }) {
         {queue.oldest && queue.since && (
           <span className="block text-soft">
             {now - Date.parse(queue.since) > OLD_MS && <Badge tone="warn">old</Badge>} the oldest
-            from <Time at={queue.since} />, <StoryLink id={queue.oldest} />
+            from <Time at={queue.since} />, <StoryLink id={queue.oldest}>its records</StoryLink>
           </span>
         )}
       </span>

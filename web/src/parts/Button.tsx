@@ -10,7 +10,7 @@ const LOOKS: Record<Look, string> = {
 };
 
 export const buttonClass = (look: Look = "plain") =>
-  `inline-flex min-h-9 items-center justify-center gap-1.5 rounded-lg border px-3 py-1.5 text-sm font-medium whitespace-nowrap transition-colors disabled:opacity-55 ${LOOKS[look]}`;
+  `inline-flex min-h-9 shrink-0 items-center justify-center gap-1.5 rounded-lg border px-3 py-1.5 text-sm font-medium whitespace-nowrap transition-colors disabled:opacity-55 ${LOOKS[look]}`;
 
 export function Button({
   look = "plain",

@@ -16,7 +16,7 @@ const BLOCKS: Record<string, string> = {
   blocked_on_permission: "It wants something that it was not granted.",
   blocked_on_destructive: "The next step takes something away for good, and waits to be confirmed.",
   blocked_on_budget: "The steps of this checkpoint are used up.",
-  blocked_on_llm: "The model does not answer.",
+  blocked_on_llm: "It cannot go on without its model.",
   paused: "It is paused.",
   draft_pending: "It asks you something before it can be drafted.",
 };

@@ -27,6 +27,9 @@ export function Approve({ change, onClose }: { change: Change; onClose: () => vo
   const found = useQuery(decisionFactsQuery(change.id));
   return (
     <Dialog title="Approve this change" onClose={onClose}>
+      <p className="mb-2 text-sm font-medium">
+        “<Untrusted text={change.reason} max={200} />”
+      </p>
       <p className="mb-3 text-sm text-soft">
         You approve exactly commit {change.commit.slice(0, 12)} with this evidence. If anything
         moves, the approval is void.
@@ -35,7 +38,7 @@ export function Approve({ change, onClose }: { change: Change; onClose: () => vo
         {(decision) => <Weigh change={change} decision={decision} onClose={onClose} />}
       </Answer>
       <div className="mt-4 flex justify-end">
-        <Button onClick={onClose}>Done</Button>
+        <Button onClick={onClose}>Close</Button>
       </div>
     </Dialog>
   );

@@ -6,6 +6,7 @@ from typing import Any
 
 from astra.interfaces.cli.main import Context
 from astra.interfaces.cli.tables import render_table
+from astra.trusted.kernel.clock import show_time
 from astra.trusted.kernel.text import printable
 
 _ROLES = ("agent", "viewer", "operator", "service")
@@ -96,7 +97,7 @@ def create(context: Context) -> None:
     answer = context.client().post("/api/tokens", {"content": content, "authority": authority})
     context.console.print_result(
         {**answer, "secret": secret},
-        f"{answer['id']}: role {answer['role']}, until {answer['expires_at'][:16]}Z",
+        f"{answer['id']}: role {answer['role']}, until {show_time(answer['expires_at'])}",
         "Its secret, shown this once (Authorization: Bearer …):",
         f"  {secret}",
     )

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from astra.interfaces.cli.main import Context
-from astra.interfaces.cli.times import describe_age, show_time
-from astra.trusted.kernel.clock import format_time
+from astra.interfaces.cli.times import describe_age
+from astra.trusted.kernel.clock import format_time, show_time
 from astra.trusted.kernel.text import one_line, printable
 
 _COLOURS = {"critical": "red", "warning": "yellow"}
@@ -90,5 +90,6 @@ def _render_alert(context: Context, alert: dict[str, Any]) -> list[str]:
 
 def _render_rule(rule: dict[str, Any]) -> str:
     value = "not known" if rule["value"] is None else f"{rule['value']:g}"
-    silence = f", silenced until {rule['silenced_until'][:16]}Z" if rule["silenced_until"] else ""
+    until = rule["silenced_until"]
+    silence = f", silenced until {show_time(until)}" if until else ""
     return f"  {rule['name']:16} {rule['severity']:9} {rule['rule']}; now {value}{silence}"

@@ -13,7 +13,7 @@ from astra.interfaces.cli.deploying import add_despite_quarantine, expand_commit
 from astra.interfaces.cli.inbox import describe_kind
 from astra.interfaces.cli.main import Context
 from astra.interfaces.cli.permissions import add_until
-from astra.interfaces.cli.times import show_time
+from astra.trusted.kernel.clock import show_time
 from astra.trusted.kernel.errors import BadInput, Conflict, NotFound
 from astra.trusted.kernel.text import one_line, printable
 from astra.trusted.policy import payload
@@ -159,6 +159,8 @@ def approve(context: Context) -> int:
         payload.require_same(approval["details"], approval["digest"])
     if approval["details"].get("tool") == live_difference.TOOL:
         live_difference.note_request(context, approval["details"])
+    for line in _describe_in_words(context, approval):
+        context.console.note(line)
     if approval["kind"] == "change":
         _confirm_facts(context, approval["subject_id"])
     content = {
@@ -183,6 +185,19 @@ def approve(context: Context) -> int:
         f"approved {identifier}, once, until {show_time(granted_approval['expires_at'])}",
     )
     return 0
+
+
+def _describe_in_words(context: Context, approval: dict[str, Any]) -> list[str]:
+    """Say in words what a plan or a goal would do, after the text of which each byte is signed."""
+    from astra.interfaces.cli import goals, plan_pages
+
+    if approval["kind"] == "plan":
+        plan = context.client().get(f"/api/agents/{approval['subject_id']}")
+        details = plan_pages.add_preflight(approval["details"], plan)
+        return list(plan_pages.render_contract(details))
+    if approval["kind"] == "goal":
+        return goals.render_page(goals.fetch_goal(context, approval["subject_id"]))
+    return []
 
 
 def _refuse_in_vain(context: Context, identifier: str, terms: dict[str, Any]) -> None:

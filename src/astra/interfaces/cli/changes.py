@@ -9,7 +9,7 @@ from astra.interfaces.cli import approvals, reverting
 from astra.interfaces.cli.main import Context
 from astra.interfaces.cli.review import render_screen
 from astra.interfaces.cli.tables import explain_empty, render_table
-from astra.interfaces.cli.times import show_time
+from astra.trusted.kernel.clock import show_time
 from astra.trusted.kernel.errors import BadInput, NeedsApproval, Refused
 from astra.trusted.kernel.text import one_line, printable
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from astra.interfaces.cli.client import Client, ReportedError
 from astra.interfaces.cli.main import Context
-from astra.interfaces.cli.times import show_time
+from astra.trusted.kernel.clock import show_time
 from astra.trusted.kernel.errors import AstraError, BadInput
 from astra.trusted.kernel.text import one_line, printable
 

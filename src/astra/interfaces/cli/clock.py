@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from astra.interfaces.cli.main import Context
-from astra.interfaces.cli.times import show_time
+from astra.trusted.kernel.clock import show_time
 
 _WHAT_ENDS = (
     "Accepting it ends every approval, session and token, and every statement signed until now;"

@@ -74,7 +74,7 @@ class Story:
         settings = [f"{name}={value}" for name, value in environment.items()]
         self.say(f"  {self.console.paint(' '.join(['$', *settings, 'astra', *words]), 'dim')}")
         process = self.run_astra(*words, **environment)
-        for line in (process.stdout + process.stderr).strip("\n").splitlines():
+        for line in (process.stderr + process.stdout).strip("\n").splitlines():  # as they came
             self.say(f"    {line}")
         if process.returncode != code:
             raise AstraError(

@@ -12,7 +12,7 @@ from astra.interfaces.cli.live_difference import (
 )
 from astra.interfaces.cli.main import Context
 from astra.interfaces.cli.tables import render_table
-from astra.interfaces.cli.times import show_time
+from astra.trusted.kernel.clock import show_time
 from astra.trusted.kernel.text import one_line, printable
 
 _PAUSE = 0.2

@@ -9,7 +9,7 @@ from typing import Any
 
 from astra.interfaces.cli import archiving, moving, receipts, story
 from astra.interfaces.cli.main import Context
-from astra.interfaces.cli.times import show_time
+from astra.trusted.kernel.clock import show_time
 from astra.trusted.kernel.errors import BadInput
 from astra.trusted.kernel.text import json_text, one_line, printable
 

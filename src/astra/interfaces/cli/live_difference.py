@@ -9,7 +9,7 @@ from typing import Any
 
 from astra.interfaces.cli.main import Context
 from astra.interfaces.cli.review import Paint
-from astra.interfaces.cli.times import show_time
+from astra.trusted.kernel.clock import show_time
 from astra.trusted.kernel.text import one_line, printable, quote_text
 
 TOOL = "deploy_agent_code"

@@ -10,8 +10,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from astra.interfaces.cli.main import Context
-from astra.interfaces.cli.times import describe_left, show_time
-from astra.trusted.kernel.clock import format_time
+from astra.interfaces.cli.times import describe_left
+from astra.trusted.kernel.clock import format_time, show_time
 from astra.trusted.kernel.errors import BadInput
 from astra.trusted.kernel.text import printable
 

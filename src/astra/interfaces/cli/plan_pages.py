@@ -117,6 +117,18 @@ def add_hosts(plan: dict[str, Any], hosts: list[dict[str, str]]) -> None:
             item["preflight"] = outcomes[item["value"]]
 
 
+def add_preflight(details: dict[str, Any], plan: dict[str, Any]) -> dict[str, Any]:
+    """Put what the plan would meet now beside what a request for it says, grant by grant."""
+    review_now: dict[str, Any] = plan["manifest"] or {"items": [], "model": {"ok": True}}
+    outcomes = {(item["kind"], item["value"]): item["preflight"] for item in review_now["items"]}
+    items = [
+        {**item, "preflight": outcomes.get((item["kind"], item["value"]), "")}
+        for item in details["manifest"]["items"]
+    ]
+    manifest = {**details["manifest"], "items": items, "model": review_now["model"]}
+    return {**details, "manifest": manifest}
+
+
 def _render_manifest(review: dict[str, Any]) -> Iterator[str]:
     for item in sorted(review["items"], key=lambda item: not item["new"]):
         label = "NEW" if item["new"] else "auto"

@@ -169,7 +169,8 @@ def approve(context: Context) -> None:
     if context.arguments.deploy and not paths:
         raise BadInput("--deploy needs --merge", next_step="name the paths: --merge src/app/")
     approval = context.client().post(f"{_plan_path(context)}/approval")
-    for line in plan_pages.render_contract(approval["details"]):
+    plan_now = context.client().get(_plan_path(context))
+    for line in plan_pages.render_contract(plan_pages.add_preflight(approval["details"], plan_now)):
         context.console.note(line)
     permission = fetch_merge_content(context, paths=paths, plan=plan) if paths else None
     pair = unlock_operator_pair(context)

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from astra.interfaces.cli.times import show_time
 from astra.trusted.changes.verdicts import PROOF_RUN, could_not_collect
+from astra.trusted.kernel.clock import show_time
 from astra.trusted.kernel.text import one_line, printable
 
 Paint = Callable[[str, str], str]

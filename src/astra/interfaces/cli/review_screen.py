@@ -17,8 +17,12 @@ from itertools import groupby
 from astra.trusted.kernel.text import printable
 
 _MARK = re.compile(r"\x01([a-z]+)\x02(.*?)\x03")
-_FRAME_ROWS = 4
-"""Title, tabs, a blank row, and the row of keys."""
+_HEAD_ROWS = 3
+"""Title, tabs and a blank row; the keys stand below."""
+_ROWS_FOR_A_ROW_OF_KEYS = 8
+"""How high a screen is for each row of keys on it: a low one leaves the last keys out."""
+_LINE_COUNT_COLUMNS = 12
+_LEAST_COLUMNS_FOR_WORDS = 8
 _WIDE = frozenset("WF")
 _FOLDED = "» "
 
@@ -60,7 +64,14 @@ class Screen:
 
     @property
     def room(self) -> int:
-        return max(self.rows - _FRAME_ROWS, 1)
+        return max(self.rows - _HEAD_ROWS - len(self.rows_of_keys), 1)
+
+    @property
+    def rows_of_keys(self) -> tuple[str, ...]:
+        """Name the keys that do something, those that decide first, in as many rows as it takes."""
+        names = [text for text, action in _KEY_WORDS if action in self.actions]
+        rows = _fold_names([*names, *_KEYS_OF_PAGES], self.columns - _LINE_COUNT_COLUMNS)
+        return rows[: max(self.rows // _ROWS_FOR_A_ROW_OF_KEYS, 1)]
 
     @property
     def page(self) -> Page:
@@ -137,17 +148,27 @@ _KEY_WORDS = (
     ("d approve and deploy", Action.DEPLOY),
     ("r reject", Action.REJECT),
     ("c request changes", Action.REQUEST_CHANGES),
+    ("q quit", Action.QUIT),
     ("n next", Action.NEXT),
     ("p previous", Action.PREVIOUS),
 )
+_KEYS_OF_PAGES = ("Tab page", "j k space scroll")
 
 
-def describe_keys(screen: Screen) -> str:
-    """Name the keys that do something on this screen."""
-    keys = [text for text, action in _KEY_WORDS if action in screen.actions]
+def describe_keys(screen: Screen) -> tuple[str, ...]:
+    """Name the keys of this screen, row by row, and how far the page is read."""
     count = len(screen.rows_of_page)
     line_count = f"{min(screen.top + screen.room, count)}/{count}"
-    return " · ".join([*keys, "Tab page", "j k space scroll", "q quit", line_count])
+    *rows, last_row = screen.rows_of_keys
+    return (*rows, f"{last_row} · {line_count}")
+
+
+def _fold_names(names: Iterable[str], columns: int) -> tuple[str, ...]:
+    rows = list[str]()
+    for name in names:
+        longer_row = f"{rows[-1]} · {name}" if rows else name
+        rows[-1:] = [longer_row] if len(longer_row) <= columns else [*rows[-1:], name]
+    return tuple(rows)
 
 
 def mark_colour(text: str, colour: str) -> str:
@@ -185,18 +206,36 @@ def fold_page(page: Page, columns: int) -> tuple[Line, ...]:
 def fold_line(line: Line, columns: int) -> tuple[Line, ...]:
     """Fold a line into rows; each but the first begins with a mark that no line begins with.
 
-    Wide characters take two columns, marks over others none.
+    Words stay whole where they can. Wide characters take two columns, marks over others none.
     """
     rows, row = list[Line](), list[tuple[str, str]]()
     used = least = 0
     for char, colour in ((char, span.colour) for span in line for char in span.text):
         width = _char_width(char)
         if used + width > columns and used > least:
+            word = _take_last_word(row, columns)
             rows.append(_join_spans(row))
-            row, used, least = [(_FOLDED, "dim")], len(_FOLDED), len(_FOLDED)
+            row, least = [(_FOLDED, "dim"), *word], len(_FOLDED)
+            used = least + _measure(word)
         row.append((char, colour))
         used += width
     return (*rows, _join_spans(row))
+
+
+def _take_last_word(row: list[tuple[str, str]], columns: int) -> list[tuple[str, str]]:
+    """Take the word that a row breaks off it, unless it is long or begins the row."""
+    if columns < _LEAST_COLUMNS_FOR_WORDS:
+        return []
+    spaces = [at for at, (text, _) in enumerate(row) if text == " "]
+    word = row[spaces[-1] + 1 :] if spaces else []
+    if not 0 < _measure(word) <= columns // 2:
+        return []
+    del row[spaces[-1] + 1 :]
+    return word
+
+
+def _measure(pieces: list[tuple[str, str]]) -> int:
+    return sum(_char_width(text) for text, _ in pieces)
 
 
 def _join_spans(pieces: list[tuple[str, str]]) -> Line:

@@ -254,7 +254,9 @@ def _draw(window: "curses.window", screen: Screen, colours: dict[str, int]) -> N
         for span in line:
             _put(window, row, column, span.text, colours.get(span.colour, curses.A_NORMAL))
             column = window.getyx()[1]
-    _put(window, screen.rows - 1, 0, one_line(describe_keys(screen), screen.columns), curses.A_DIM)
+    key_rows = describe_keys(screen)
+    for row, text in enumerate(key_rows, start=screen.rows - len(key_rows)):
+        _put(window, row, 0, one_line(text, screen.columns), curses.A_DIM)
     window.refresh()
 
 

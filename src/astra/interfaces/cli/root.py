@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from astra.interfaces.cli.main import Context
-from astra.interfaces.cli.times import show_time
+from astra.trusted.kernel.clock import show_time
 from astra.trusted.kernel.errors import AstraError
 from astra.trusted.kernel.text import one_line, printable
 from astra.trusted.settings.environment import FLAGS, OFF_UNSAFE

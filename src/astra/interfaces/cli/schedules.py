@@ -7,7 +7,7 @@ from typing import Any
 from astra.interfaces.cli.approvals import fetch_approvals
 from astra.interfaces.cli.main import Context
 from astra.interfaces.cli.tables import explain_empty, render_fields, render_table
-from astra.interfaces.cli.times import show_time
+from astra.trusted.kernel.clock import show_time
 from astra.trusted.kernel.errors import BadInput, NeedsApproval, Refused
 from astra.trusted.kernel.text import one_line
 

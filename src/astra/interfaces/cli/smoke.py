@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from astra.interfaces.cli.main import Context
-from astra.interfaces.cli.times import show_time
+from astra.trusted.kernel.clock import show_time
 from astra.trusted.kernel.errors import NotFound
 from astra.trusted.kernel.text import one_line
 

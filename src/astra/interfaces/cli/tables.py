@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from astra.interfaces.cli.times import show_time
+from astra.trusted.kernel.clock import show_time
 from astra.trusted.kernel.text import one_line, printable
 
 _GAP = "  "

@@ -1,12 +1,10 @@
-"""Times as the command line says them: one format, to the second, and ages in words.
+"""Spans of time as the command line says them, in words.
 
 >>> now = datetime(2026, 3, 1, 12, tzinfo=UTC)
 >>> describe_age("2026-03-01T11:57:30.000000Z", now=now)
 'for 2 minutes'
 >>> describe_left("2026-03-01T11:59:00.000000Z", now=now)
 'its time is over'
->>> show_time("2026-03-01T11:59:00.123456Z")
-'2026-03-01 11:59:00Z'
 """
 
 from datetime import UTC, datetime, timedelta
@@ -18,11 +16,6 @@ _STEPS = (
     (timedelta(hours=2), timedelta(hours=1), "hour"),
     (timedelta(minutes=1), timedelta(minutes=1), "minute"),
 )
-
-
-def show_time(text: str) -> str:
-    """Write a time to the second, as everywhere on the command line."""
-    return f"{text[:10]} {text[11:19]}Z"
 
 
 def describe_age(since: str, *, now: datetime | None = None) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from astra.interfaces.cli import taking_over
 from astra.interfaces.cli.client import daemon_environment
 from astra.interfaces.cli.main import Context
-from astra.interfaces.cli.times import show_time
+from astra.trusted.kernel.clock import show_time
 from astra.trusted.kernel.errors import LedgerLocked
 from astra.trusted.kernel.text import printable
 from astra.workers.model import KINDS

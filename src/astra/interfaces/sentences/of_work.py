@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from astra.trusted.changes import verdicts
+from astra.trusted.kernel.clock import show_time
 from astra.trusted.kernel.text import one_line, printable, quote_text
 
 Data = dict[str, Any]
@@ -88,8 +89,8 @@ def _describe_call_end(data: Data) -> str:
 
 def _describe_permission(data: Data) -> str:
     scope = f"{data.get('tool')} {data.get('method')} {data.get('host')}"
-    until = str(data.get("until", ""))[:16]
-    return f"permitted by signature: {scope}, {data.get('uses')} calls until {until}Z"
+    until = show_time(str(data.get("until", "")))
+    return f"permitted by signature: {scope}, {data.get('uses')} calls until {until}"
 
 
 def _describe_search(data: Data) -> str:

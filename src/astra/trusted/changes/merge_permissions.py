@@ -19,7 +19,7 @@ from datetime import datetime, timedelta
 from typing import Any, cast
 
 from astra.trusted.changes.model import Change
-from astra.trusted.kernel.clock import format_time
+from astra.trusted.kernel.clock import format_time, show_time
 from astra.trusted.kernel.errors import BadInput, NotFound
 from astra.trusted.kernel.ids import id_kind, is_id, random_id
 from astra.trusted.ledger import chain
@@ -192,7 +192,7 @@ def _describe(content: Mapping[str, Any]) -> str:
     of_plan = f" of the plan {content['plan']}" if content["plan"] else ""
     return (
         f"A change{of_plan} that touches nothing but {', '.join(content['paths'])} is {covered}"
-        f" without asking me, at most {content['uses']} times until {content['until'][:16]}Z,"
+        f" without asking me, at most {content['uses']} times until {show_time(content['until'])},"
         f" {', '.join(conditions[:-1])} and {conditions[-1]}. Tests, dependencies, configuration,"
         " protected paths and the trusted core are never covered."
     )

@@ -25,6 +25,15 @@ def format_time(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="microseconds")[:-6] + "Z"
 
 
+def show_time(written: str) -> str:
+    """Show a written time to the second, as everything does that people read.
+
+    >>> show_time("2026-03-01T11:59:00.123456Z")
+    '2026-03-01 11:59:00Z'
+    """
+    return f"{written[:10]} {written[11:19]}Z"
+
+
 MOST_AHEAD = timedelta(minutes=5)
 
 
@@ -33,13 +42,13 @@ def describe_time_ahead(last: str, now: datetime) -> str:
 
     >>> now = parse_time("2026-03-01T12:00:00.000000Z")
     >>> describe_time_ahead("2027-03-01T12:00:00.000000Z", now)
-    'the last record is from 2027-03-01T12:00:00Z, 365 days ahead of the clock'
+    'the last record is from 2027-03-01 12:00:00Z, 365 days ahead of the clock'
     """
     if not last or parse_time(last) - now <= MOST_AHEAD:
         return ""
     ahead = parse_time(last) - now
     by = f"{ahead.days} days" if ahead.days else f"{int(ahead.total_seconds() / 60)} minutes"
-    return f"the last record is from {last[:19]}Z, {by} ahead of the clock"
+    return f"the last record is from {show_time(last)}, {by} ahead of the clock"
 
 
 def parse_time(text: str) -> datetime:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from astra.trusted.kernel.clock import format_time
+from astra.trusted.kernel.clock import format_time, show_time
 from astra.trusted.kernel.errors import BadInput, NotFound
 from astra.trusted.kernel.ids import is_id, random_id
 from astra.trusted.ledger import chain
@@ -68,7 +68,7 @@ class Permission:
         return max(self.uses - self.used, 0)
 
     def __str__(self) -> str:
-        until = f"{self.until[:10]} {self.until[11:16]}Z"
+        until = show_time(self.until)
         return f"{self.tool} {self.method} {self.host}, {self.left} more until {until} ({self.id})"
 
     def as_dict(self) -> dict[str, Any]:
