@@ -142,11 +142,12 @@ class _IndexInMemory(SqliteIndex):
             self._folding = None
 
     def _refuse_foreign_table(self, action: int, table: str | None, *_more: str | None) -> int:
-        projection = self._folding
-        is_touched = action in _TOUCHING and table and not table.startswith("sqlite_")
-        if projection is None or not is_touched or table in _list_tables(projection.tables):
+        if self._folding is None or action not in _TOUCHING or table is None:
             return sqlite3.SQLITE_OK
-        self._foreign_table = table or ""
+        others = (one for one in self._projections if one is not self._folding)
+        if not any(table in _list_tables(one.tables) for one in others):
+            return sqlite3.SQLITE_OK
+        self._foreign_table = table
         return sqlite3.SQLITE_DENY
 
     def _create_tables(self, connection: sqlite3.Connection) -> None:
