@@ -2,6 +2,7 @@
 
 import atexit
 import inspect
+import re
 import sqlite3
 import threading
 import time
@@ -9,6 +10,8 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import cache
+from pathlib import Path
 from types import FrameType
 from typing import Any, ClassVar, cast
 
@@ -98,6 +101,18 @@ def _is_asked_by_product(frame: FrameType | None) -> bool:
     return caller is not None and str(caller.f_globals.get("__name__")).startswith("astra.")
 
 
+_TOUCHING = frozenset(
+    {sqlite3.SQLITE_READ, sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE}
+)
+_TABLE = re.compile(r"\s*CREATE TABLE (\w+)")
+
+
+@cache
+def _list_tables(definitions: tuple[str, ...]) -> frozenset[str]:
+    names = map(_TABLE.match, definitions)
+    return frozenset(name[1] for name in names if name)
+
+
 class _IndexInMemory(SqliteIndex):
     """The index, with tables that are copied from the first one that had the same.
 
@@ -105,6 +120,35 @@ class _IndexInMemory(SqliteIndex):
     """
 
     _empty: ClassVar[dict[tuple[str, ...], sqlite3.Connection]] = {}
+    _folding: Projection | None = None
+    _foreign_table: str = ""
+
+    def _open_writer(self, path: Path | str) -> sqlite3.Connection:
+        connection = super()._open_writer(path)
+        connection.set_authorizer(self._refuse_foreign_table)
+        return connection
+
+    def _fold_chunk(self, projection: Projection, chunk: list[Record]) -> None:
+        """Fold, and refuse a statement on a table of another projection."""
+        self._folding = projection
+        try:
+            super()._fold_chunk(projection, chunk)
+        except sqlite3.DatabaseError as error:
+            if not self._foreign_table:
+                raise
+            reason = f"{projection.name} touches {self._foreign_table}, a table of another one"
+            raise AssertionError(reason) from error
+        finally:
+            self._folding = None
+
+    def _refuse_foreign_table(self, action: int, table: str | None, *_more: str | None) -> int:
+        if self._folding is None or action not in _TOUCHING or table is None:
+            return sqlite3.SQLITE_OK
+        others = (one for one in self._projections if one is not self._folding)
+        if not any(table in _list_tables(one.tables) for one in others):
+            return sqlite3.SQLITE_OK
+        self._foreign_table = table
+        return sqlite3.SQLITE_DENY
 
     def _create_tables(self, connection: sqlite3.Connection) -> None:
         definitions = tuple(ddl for projection in self._projections for ddl in projection.tables)

@@ -109,6 +109,37 @@ def test_after_a_move_back_no_other_machine_goes_on_in_the_database(
     assert export(astra) == lines
 
 
+def test_a_chain_that_is_in_files_is_not_replaced_by_one_in_a_database(
+    astra: Astra, database: Database
+) -> None:
+    move_in(astra, database)
+    astra.json("ledger", "move", "--to", "files")
+    ended = astra.extra.pop("ASTRA_DATABASE_URL")
+    set_flag(astra, "off")
+    lines = export(astra)
+    astra.run("down")
+    moved = astra.json("ledger", "move", "--to", "files", ASTRA_DATABASE_URL=ended)
+    assert (moved["copied"], moved["records"]) == (0, len(lines.splitlines()))
+    assert export(astra) == lines
+
+
+def test_only_the_database_that_holds_the_chain_is_moved_into_files(
+    astra: Astra, database: Database
+) -> None:
+    move_in(astra, database)
+    lines = export(astra)
+    with new_database() as other_database:
+        other = Astra(astra.folder / "other")
+        other.folder.mkdir()
+        other.json("init", "--throwaway")
+        move_in(other, other_database)
+        refused = astra.json(
+            "ledger", "move", "--to", "files", code=1, ASTRA_DATABASE_URL=other_database.url
+        )
+    assert refused["code"] == "conflict"
+    assert export(astra) == lines
+
+
 def test_another_chain_is_not_moved_over_one_that_is_there(
     astra: Astra, initialised: Astra, database: Database
 ) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from deploying import Traffic, fetch, until
+from deploying import PYTHON, Traffic, fetch, until
 from driver import Astra
 from fleet_process import (
     CONFIGURATION,
@@ -27,6 +27,12 @@ import os, pathlib, runpy, sys
 if pathlib.Path(os.environ["ASTRA_STATE"], "crash").exists():
     sys.exit("told to crash")
 runpy.run_module("agent_server", run_name="__main__")
+"""
+
+MIGRATION = """
+import os, pathlib
+with pathlib.Path(os.environ["ASTRA_STATE"], "migrations").open("a") as file:
+    file.write(os.environ["ASTRA_RELEASE"] + "\\n")
 """
 
 
@@ -50,6 +56,12 @@ def fleet(prepared: Astra, database: Database, tmp_path: Path) -> Iterator[RealF
 def use_module(fleet: RealFleet, module: str) -> None:
     text = CONFIGURATION.replace("-m agent_server", f"-m {module}")
     configure(fleet.daemon, text)
+
+
+def read_migrations(fleet: RealFleet) -> dict[str, list[str]]:
+    """Give the releases whose `before_start` is in the app's state on each instance."""
+    folders = {label: fleet.workers[label].astra.root / "app-state" for label in LABELS}
+    return {label: (path / "migrations").read_text().split() for label, path in folders.items()}
 
 
 def serving(fleet: RealFleet) -> dict[str, Any]:
@@ -121,3 +133,28 @@ def test_an_instance_that_is_away_is_passed_over_and_follows_when_it_returns(
     fleet.start("web-3")
     until(lambda: fleet.releases()["web-3"] == done["release"], seconds=PATIENCE)
     assert serving(fleet) == dict.fromkeys(LABELS, done["release"])
+
+
+def test_before_start_runs_once_on_each_instance_and_goes_back_with_its_release(
+    fleet: RealFleet,
+) -> None:
+    commit_file(fleet.daemon, "migrate.py", MIGRATION)
+    commit_file(fleet.daemon, "second.py", CRASHES_WHERE_TOLD)
+    text = CONFIGURATION.replace(
+        "health_path",
+        f'before_start = "{PYTHON} migrate.py"\nbefore_start_seconds = 60\nhealth_path',
+        1,
+    )
+    configure(fleet.daemon, text)
+    fleet.start(*LABELS)
+    first = fleet.daemon.json("deploy")["deployment"]
+    assert read_migrations(fleet) == {label: [first["release"]] for label in LABELS}
+    configure(fleet.daemon, text.replace("-m agent_server", "-m second"))
+    (fleet.workers["web-3"].astra.root / "app-state" / "crash").touch()
+    bad = fleet.daemon.json("deploy", code=1)["deployment"]
+    assert bad["state"] == "rolled_back"
+    assert serving(fleet) == dict.fromkeys(LABELS, first["release"])
+    assert read_migrations(fleet) == {label: [first["release"]] for label in LABELS}
+    ran = [item["data"] for item in fleet.list_records("before_start_finished")]
+    assert {data["instance"] for data in ran if data["release"] == bad["release"]} >= {"web-3"}
+    assert fleet.daemon.json("ledger", "verify")["ok"]

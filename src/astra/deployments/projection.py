@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from astra.deployments import events
+from astra.deployments.fleet import events as fleet_events
 from astra.trusted.ledger.projection import Projection, Statement
 from astra.trusted.ledger.record import Record
 
@@ -60,6 +61,10 @@ def _apply_build(record: Record) -> Iterator[Statement]:
         ),
     )
     yield _set_deployment_state(record, "built")
+
+
+def _apply_rollout(record: Record) -> Iterator[Statement]:
+    yield _set_deployment_state(record, "rolling_out")
 
 
 def _apply_switch(record: Record) -> Iterator[Statement]:
@@ -185,6 +190,7 @@ _EFFECTS: dict[str, Callable[[Record], Iterator[Statement]]] = {
     events.REQUESTED: _apply_request,
     events.ORDERED: _apply_order,
     events.BUILT: _apply_build,
+    fleet_events.ROLLOUT_BEGUN: _apply_rollout,
     events.SWITCHED: _apply_switch,
     events.SETTLED: _apply_settlement,
     events.FAILED: _apply_failure,

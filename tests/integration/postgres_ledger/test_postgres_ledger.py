@@ -397,6 +397,24 @@ def test_an_append_whose_connection_was_ended_is_tried_again(
     assert [r.data["text"] for r in ledger.records()] == ["0", "1", "2", "3", "4", "last"]
 
 
+def test_the_chain_is_read_although_its_connection_was_ended_meanwhile(
+    database: Database, open_machine: Open
+) -> None:
+    ledger = open_machine(database.url)
+    ledger.append([happened("hello")])
+    assert ledger.compare_rebuilt() == []
+    others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    with database.server.connect(database.name, "postgres") as connection:
+
+        def list_others() -> set[tuple[object, ...]]:
+            return set(connection.execute(f"SELECT pid {others}".encode()).fetchall())
+
+        before = list_others()
+        connection.execute(f"SELECT pg_terminate_backend(pid) {others}".encode())
+        wait_until(lambda: not before & list_others())
+    assert ledger.compare_rebuilt() == []
+
+
 def test_a_restart_of_the_database_loses_and_doubles_nothing(
     own_server: PostgresServer, open_machine: Open
 ) -> None:

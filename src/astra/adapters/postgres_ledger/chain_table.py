@@ -203,12 +203,18 @@ class ChainTable:
             self._give_up(error)
 
     def _reach(self) -> Connection:
+        """Give a connection: a new one where the server said farewell since the last question."""
+        if self._connection is not None and self._is_left(self._connection):
+            self.close()
         if self._connection is None or self._connection.closed:
             try:
                 self._connection = connecting.connect(self.url)
             except LedgerUnavailable as error:
                 raise HeadLost(error.detail) from error
         return self._connection
+
+    def _is_left(self, connection: Connection) -> bool:
+        return not self._is_in_transaction(connection) and not connecting.is_quiet(connection)
 
     def _is_in_transaction(self, connection: Connection) -> bool:
         return connection.info.transaction_status != TransactionStatus.IDLE

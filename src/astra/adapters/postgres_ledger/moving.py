@@ -76,8 +76,12 @@ def move_to_database(root: DataRoot, url: str) -> Moved:
 
 
 def move_to_files(root: DataRoot, url: str) -> Moved:
-    """Move the chain out of its database into the files of this data root."""
+    """Move the chain out of its database into the files of this data root, or say it is there."""
     with closing(OwnerLockOfRoot(root)):
+        if (place := read_place(root.var)) is None:
+            end = ChainFiles(LedgerPlaces(root.var).chain).read_end()
+            return Moved(records=end.sequence, head=end.hash, copied=0, place="files")
+        _refuse_unknown_database(root, place, url)
         incoming = root.var / INCOMING
         with closing(connect(url)) as connection, _explain_failures(url):
             head, closed_by = _lock_head(connection)
@@ -182,6 +186,14 @@ def _refuse_incomplete(connection: Connection, end: Head) -> None:
 
 def _note_new_address(root: DataRoot, place: ChainPlace, url: str) -> Moved:
     """Take a database for the one that holds the chain: it has what this machine has seen."""
+    head = _refuse_unknown_database(root, place, url)
+    new_place = ChainPlace(address=describe_address(url), first=place.first)
+    write_private(root.var / MARKER, new_place.as_text().encode())
+    return Moved(records=head.sequence, head=head.hash, copied=0, place=new_place.address)
+
+
+def _refuse_unknown_database(root: DataRoot, place: ChainPlace, url: str) -> Head:
+    """Refuse a database without the chain of this data root as it is known here; gives its head."""
     with closing(ChainTable(url)) as table:
         try:
             head = table.read_head().head
@@ -198,9 +210,7 @@ def _note_new_address(root: DataRoot, place: ChainPlace, url: str) -> Moved:
             "that database does not hold the chain of this data root",
             next_step=f"the chain is in {place.address}; name a database that has all of it",
         )
-    new_place = ChainPlace(address=describe_address(url), first=place.first)
-    write_private(root.var / MARKER, new_place.as_text().encode())
-    return Moved(records=head.sequence, head=head.hash, copied=0, place=new_place.address)
+    return head
 
 
 def _list_known(root: DataRoot) -> list[tuple[int, str]]:

@@ -61,16 +61,8 @@ def _apply_failure(record: Record) -> Iterator[Statement]:
     )
 
 
-def _set_state(record: Record) -> Iterator[Statement]:
-    yield (
-        "UPDATE deployment SET state = 'rolling_out', changed_at = ? WHERE id = ?",
-        (record.time, record.data["deployment"]),
-    )
-    yield from _apply_rollout(record)
-
-
 _EFFECTS: dict[str, Callable[[Record], Iterator[Statement]]] = {
-    events.ROLLOUT_BEGUN: _set_state,
+    events.ROLLOUT_BEGUN: _apply_rollout,
     events.INSTANCE_ORDERED: _apply_order,
     events.INSTANCE_PASSED_OVER: _apply_order,
     events.INSTANCE_RELEASED: _apply_release,

@@ -2,6 +2,8 @@
 
 A projection owns its tables and is a pure function from a record to statements on them. The index
 is nothing but the projections applied to the chain in order, so it can be thrown away and rebuilt.
+Its statements touch no table of another one: many records are folded one projection at a time, so
+what the other's table holds then is not what it held at that record.
 
 To add one, write its tables and its function, and name it in `bootstrap.PROJECTIONS`:
 

@@ -213,6 +213,8 @@ def test_a_worker_that_goes_away_while_it_is_asked_fails_its_try() -> None:
         world.tick()
     world.away.add("web-1")
     world.run()
+    rollback = next(step for step in world.steps if isinstance(step, RollBack))
+    assert rollback.reason.startswith("web-1 failed and was away for")
     assert world.states()["web-1"] == "returning"
     assert world.types()[-1] == deployment_events.ROLLED_BACK
 
