@@ -178,8 +178,8 @@ class Deployer(Worker):
         if is_sick:
             self.sick_commits.add(commit)
         done = self.astra.run("deploy", "--json")
-        if "Traceback" in done.stderr + done.stdout:
-            self.surprises[f"deploy: {done.stderr[-600:]}"] += 1
+        if "Traceback" in done.stderr + leave_out_app_output(done.stdout):
+            self.surprises[f"deploy: {done.stderr[-600:]}\n{done.stdout[-1200:]}"] += 1
             return
         answer = json.loads(done.stdout or done.stderr or "{}")
         if "deployment" in answer:
@@ -198,6 +198,16 @@ class Deployer(Worker):
         subprocess.run(push, cwd=self.work_tree, check=False, capture_output=True)
         head = ["git", "rev-parse", "HEAD"]
         return subprocess.check_output(head, cwd=self.work_tree, text=True).strip()
+
+
+def leave_out_app_output(stdout: str) -> str:
+    """Give an answer without what the app printed, which may be a traceback of the app's own."""
+    try:
+        answer = json.loads(stdout)
+    except ValueError:
+        return stdout
+    (answer.get("deployment") or {}).pop("output", None)
+    return json.dumps(answer)
 
 
 # What must hold

@@ -2,15 +2,18 @@
 
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
+from astra.interfaces import socket_path
 from astra.trusted.sandbox import boxes
 from driver import Astra, past
 
 UNREGISTERED = """
 import sys
+import threading
 from pathlib import Path
 import pytest
 
@@ -78,11 +81,45 @@ def test_stop_down_status_and_doctor_work_with_a_bad_setting(astra: Astra, bad: 
     assert astra.json("down", **environment) == {"ended": False}
 
 
+def test_stop_says_what_it_ended_also_when_the_daemon_dies_in_the_middle_of_its_answer(
+    astra: Astra,
+) -> None:
+    astra.run("down")
+    with socket_path.listen(astra.root / "var" / "run") as listener:
+
+        def say_half() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(65536)
+                connection.sendall(b'HTTP/1.0 200 OK\r\n\r\n{"recorded": tr')
+
+        daemon = threading.Thread(target=say_half)
+        daemon.start()
+        stopped = astra.json("stop", "--now")
+        daemon.join()
+    assert (stopped["clean"], stopped["recorded"]) == (True, False)
+
+
 def test_stop_needs_neither_a_readable_ledger_nor_its_key(astra: Astra) -> None:
     for path in (astra.root / "var" / "ledger").glob("*.ndjson"):
         path.write_bytes(b"\xff broken\n")
     (astra.root / "var" / "keys" / "ledger.key").unlink()
     assert astra.json("stop", "--now")["clean"]
+
+
+def test_a_chain_whose_beginning_cannot_be_read_is_not_said_to_be_no_data_root(
+    astra: Astra,
+) -> None:
+    astra.run("down")
+    for path in (astra.root / "var" / "ledger").glob("*.ndjson"):
+        path.write_bytes(b"\xff broken\n")
+    refused = astra.json("status", code=1)
+    assert refused["code"] == "ledger_damaged"
+    assert "restore a backup" in refused["next_step"]
+    (check,) = [
+        check for check in astra.json("doctor", code=1)["items"] if check["state"] == "broken"
+    ]
+    assert "the first record of its chain cannot be read" in check["detail"]
 
 
 def test_doctor_says_in_words_what_is_missing(astra: Astra) -> None:
@@ -93,6 +130,20 @@ def test_doctor_says_in_words_what_is_missing(astra: Astra) -> None:
     assert "cannot be read: it is not a key" in checks["ledger"]["detail"]
     refused = astra.json("status", code=1)
     assert refused["code"] == "ledger_key_unreadable"
+
+
+def test_a_file_in_place_of_the_folder_of_sockets_is_named_and_keeps_nothing_from_stopping(
+    astra: Astra,
+) -> None:
+    astra.run("down")
+    run = astra.root / "var" / "run"
+    run.rename(astra.folder / "run")
+    run.write_text("no folder")
+    stopped = astra.json("stop", "--now", code=1)
+    assert (stopped["frozen"], stopped["survivors"], stopped["unreadable"]) == (True, [], ["boxes"])
+    assert astra.json("down") == {"ended": False}
+    checks = {check["name"]: check for check in astra.json("doctor", code=1)["items"]}
+    assert f"{run} is no folder" in checks["writable"]["detail"]
 
 
 def test_doctor_sees_what_a_killed_git_left(astra: Astra) -> None:

@@ -4,6 +4,7 @@ Adding loosens and is signed; removing is free and bites at the next step of a r
 file `agent_global_grants.json` is an export of the ledger; it grants nothing by itself.
 """
 
+import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +16,7 @@ from astra.plans.schema import GRANT_KINDS
 from astra.plans.validation import Rules
 from astra.trusted.kernel import canonical
 from astra.trusted.kernel.clock import Clock
-from astra.trusted.kernel.errors import BadInput, NotFound, StaleVersion
+from astra.trusted.kernel.errors import BadInput, LedgerUnavailable, NotFound, StaleVersion
 from astra.trusted.ledger import chain, unseen
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.projection import Projection, Statement
@@ -71,7 +72,7 @@ class Allowlist:
         event = Event(type=events.GLOBAL_GRANT_ADDED, actor="operator", data=data, subject=SUBJECT)
         event = authority.signed_event(self.ledger, event, signed, now=self.clock.now())
         (record,) = self.ledger.append([event], expect={SUBJECT: version})
-        self.export()
+        self._export_or_leave_due()
         return record
 
     def newest(self) -> int:
@@ -92,8 +93,13 @@ class Allowlist:
         data = {"kind": kind, "value": value, "level": events.INFO}
         event = Event(type=events.GLOBAL_GRANT_REMOVED, actor=actor, data=data, subject=SUBJECT)
         (record,) = self.ledger.append([event])
-        self.export()
+        self._export_or_leave_due()
         return record
+
+    def _export_or_leave_due(self) -> None:
+        """Write the file; on a full disk the change stands without it, and the step stays due."""
+        with contextlib.suppress(OSError, LedgerUnavailable):
+            self.export()
 
     def export(self) -> None:
         """Write the file as the ledger says now, and note that it was written."""

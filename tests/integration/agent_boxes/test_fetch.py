@@ -1,21 +1,26 @@
 """Fetching goes through the proxy to the one approved host, and every attempt is a record."""
 
+import errno
 import http.server
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from astra.adapters.boxes.agent_boxes import AgentBoxes, FetchFailed
-from astra.adapters.boxes.sandbox import Sandbox
+from astra.adapters.boxes.sandbox import BOX_ENDED, Sandbox
 from astra.adapters.bubblewrap.preflight import Preflight
 from astra.testing import MemoryLedger
 from astra.trusted.egress.egress_proxy import Internet
+from astra.trusted.file_ledger.trouble import unavailable_error
 from astra.trusted.files.data_root import DataRoot
+from astra.trusted.kernel.errors import LedgerUncertain
 from astra.trusted.ledger import views
+from astra.trusted.ledger.record import Event, Record
 
 PUBLIC = "93.184.216.34"
 
@@ -93,3 +98,20 @@ def test_an_error_page_is_an_answer(boxes: AgentBoxes) -> None:
         "http://example.com/missing", "example.com", actor="agent:test", correlation=story
     )
     assert found.status == 404
+
+
+def test_a_box_whose_end_finds_the_disk_full_is_never_said_not_to_have_run(
+    boxes: AgentBoxes,
+) -> None:
+    ledger = cast("MemoryLedger", boxes.sandbox.ledger)
+    append = ledger.append
+
+    def refuse(events: Sequence[Event], **options: Any) -> list[Record]:
+        if events[0].type == BOX_ENDED:
+            raise unavailable_error(OSError(errno.ENOSPC, ""))
+        return append(events, **options)
+
+    ledger.append = refuse
+    with pytest.raises(LedgerUncertain, match="ran in a box, and how it ended") as uncertain:
+        fetch(boxes, "http://example.com/", "example.com")
+    assert uncertain.value.http_status == 500

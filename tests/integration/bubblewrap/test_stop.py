@@ -1,6 +1,7 @@
 import contextlib
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -383,3 +384,15 @@ from astra.trusted.sandbox.launch import Box, run
 print("now", flush=True)
 run(Box(command=("sleep", "600")), data_root=Path(sys.argv[1]))
 """
+
+
+def test_something_else_in_place_of_the_registry_keeps_no_box_alive(yard: Any, start: Any) -> None:
+    running = start("echo up; sleep 600")
+    folder = yard.data_root / "var" / "run" / "boxes"
+    shutil.rmtree(folder)
+    folder.write_text("no folder")
+    report = stop_now(yard.data_root)
+    assert (report.ended, report.survivors) == (1, ())
+    assert report.unreadable == ("boxes",)
+    assert boxes.list_marked(yard.data_root) == []
+    assert running.ending().verdict is Verdict.STOPPED_BY_OPERATOR

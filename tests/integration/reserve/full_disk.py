@@ -11,6 +11,14 @@ from driver import Astra, make_repository
 from filling import fill
 
 WRITE = ["tools", "call", "write_file"]
+GRANT = ["network_domains", "example.org"]
+SCHEDULE: dict[str, Any] = {
+    "cron_expression": "@yearly",
+    "timezone": "UTC",
+    "target_tool": "astra.health",
+    "payload": {},
+    "safety_tier": 0,
+}
 
 
 def main(folder: Path) -> None:
@@ -21,10 +29,14 @@ def main(folder: Path) -> None:
     astra = Astra(disk)
     astra.json("init", make_repository(disk / "target"), "--throwaway")
     approval = ask_to_fetch(astra)
+    astra.json("grants", "add", *GRANT)
+    schedules = [schedule(astra, name) for name in ("first", "second")]
     reserve = Reserve(astra.root / "var")
     assert reserve.path.stat().st_blocks * 512 >= 4 << 20, "the blocks are really there"
     try:
         steps(astra, disk, reserve, approval)
+        fill(disk, leave=0)
+        takes_away(astra, *schedules)
     finally:
         astra.run("down")
     print("held to the end")
@@ -54,6 +66,20 @@ def steps(astra: Astra, disk: Path, reserve: Reserve, approval: str) -> None:
     write(astra)
     assert reserve.path.exists(), "it was laid down again"
     assert astra.json("ledger", "verify")["ok"] is True
+
+
+def takes_away(astra: Astra, first: str, second: str) -> None:
+    """What an operator takes away is taken away, and is answered so."""
+    assert astra.json("status")["disk"]["low"] is True
+    assert astra.json("schedules", "pause", first)["state"] == "paused"
+    assert astra.json("schedules", "delete", second)["state"] == "deleted"
+    astra.json("grants", "remove", *GRANT)
+    assert astra.json("grants", "list")["items"] == []
+
+
+def schedule(astra: Astra, name: str) -> str:
+    call = ["tools", "call", "astra.schedule.create", json.dumps({**SCHEDULE, "name": name})]
+    return str(astra.json(*call)["id"])
 
 
 def write(astra: Astra, code: int = 0) -> Any:

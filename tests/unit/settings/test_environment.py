@@ -1,8 +1,10 @@
+import os
 from pathlib import Path
 
 import pytest
 
 from astra.trusted.kernel.errors import BadSetting
+from astra.trusted.settings import environment
 from astra.trusted.settings.environment import FLAGS, load
 
 
@@ -98,3 +100,13 @@ def test_a_sandbox_wins_over_none_whichever_says_it() -> None:
     assert not load({name: off}, dotenv=f"{name}=bubblewrap").sandbox_off
     with pytest.raises(BadSetting, match="accepted: bubblewrap or off-unsafe"):
         load({name: "off"})
+
+
+@pytest.mark.timeout(60)
+def test_a_pipe_in_place_of_the_file_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    pipe = tmp_path / ".env"
+    os.mkfifo(pipe)
+    with pytest.raises(BadSetting, match="it is no file") as refused:
+        environment.read_dotenv(pipe)
+    assert refused.value.facts["key"] == ".env"
+    assert environment.read_valid_lines(pipe) == {}

@@ -1,5 +1,6 @@
 """Every door calls here: one record for whatever happens, and no handler without a permit."""
 
+import errno
 from collections.abc import Callable
 from typing import Any
 
@@ -8,7 +9,16 @@ import pytest
 from astra.testing import CounterInMemory, GateInMemory
 from astra.trusted.calls.rate import BURST
 from astra.trusted.calls.registry import Answer, AnyTool, Arguments, Tool
-from astra.trusted.kernel.errors import AstraError, BadInput, NeedsApproval, NotFound, Refused
+from astra.trusted.file_ledger.trouble import unavailable_error
+from astra.trusted.kernel.errors import (
+    AstraError,
+    BadInput,
+    LedgerUnavailable,
+    LedgerUncertain,
+    NeedsApproval,
+    NotFound,
+    Refused,
+)
 from astra.trusted.ledger import views
 from astra.trusted.ledger.record import Record
 from astra.trusted.policy import telemetry
@@ -219,3 +229,50 @@ def _dropping_finishes(append: Callable[..., list[Record]]) -> Callable[..., lis
         return append(kept, **options)
 
     return forget
+
+
+@pytest.mark.parametrize("handled", ["succeeds", "fails behind its effect"])
+def test_an_effect_whose_end_finds_the_disk_full_is_never_said_not_to_have_happened(
+    handled: str,
+) -> None:
+    effects: list[str] = []
+
+    def act(arguments: Text, _services: Any) -> Said:
+        effects.append(arguments.text)
+        if handled != "succeeds":
+            raise AstraError("it broke in the middle", next_step="look")
+        return Said(text=arguments.text)
+
+    world = CounterInMemory(tool(tier=Tier.LOCAL_WRITE, handler=act))
+    ledger = world.gate.root.ledger
+    ledger.append = _refusing(ledger.append, "tool_finished")
+    with pytest.raises(LedgerUncertain) as uncertain:
+        world.call("astra.echo", text="sent")
+    assert effects == ["sent"]
+    assert uncertain.value.http_status == 500
+    assert "astra.echo ran, and how it ended could not be recorded" in uncertain.value.detail
+
+
+@pytest.mark.parametrize("ending", ["tool_called", "tool_finished"])
+def test_a_call_without_an_effect_hears_that_nothing_was_recorded(ending: str) -> None:
+    def refuse(_arguments: Text, _services: Any) -> Said:
+        raise NotFound("it is not there", next_step="look elsewhere")
+
+    tier = Tier.READ if ending == "tool_called" else Tier.LOCAL_WRITE
+    world = CounterInMemory(tool(tier=tier, handler=refuse))
+    ledger = world.gate.root.ledger
+    ledger.append = _refusing(ledger.append, ending)
+    with pytest.raises(LedgerUnavailable) as refused:
+        world.call("astra.echo")
+    assert refused.value.http_status == 503
+
+
+def _refusing(append: Callable[..., list[Record]], type_: str) -> Callable[..., list[Record]]:
+    """Stand for a disk that is full by the time one record is due."""
+
+    def refuse(events: Any, **options: Any) -> list[Record]:
+        if any(event.type == type_ for event in events):
+            raise unavailable_error(OSError(errno.ENOSPC, ""))
+        return append(events, **options)
+
+    return refuse

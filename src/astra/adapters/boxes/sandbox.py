@@ -22,7 +22,7 @@ from astra.trusted.egress.secured_request import PREFIX, SecretHeader
 from astra.trusted.files import operators_key
 from astra.trusted.files.data_root import DataRoot
 from astra.trusted.files.withholding import agent_folders, secret_rules
-from astra.trusted.kernel.errors import Refused
+from astra.trusted.kernel.errors import LedgerUnavailable, LedgerUncertain, Refused
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.ledger.record import Event
 from astra.trusted.policy import contract
@@ -117,8 +117,19 @@ class Sandbox:
             internet=self.reach_inner(*request.inner_hosts),
             groups=self.groups,
         )
-        self.ledger.append([_ended_event(outcome, request)])
+        self._record_end(outcome, request)
         return outcome
+
+    def _record_end(self, outcome: Outcome, request: BoxRequest) -> None:
+        """Write down how a box ended; its command ran, whatever becomes of the record."""
+        try:
+            self.ledger.append([_ended_event(outcome, request)])
+        except LedgerUnavailable as error:
+            raise LedgerUncertain(
+                f"{request.command[0]} ran in a box, and how it ended could not be recorded:"
+                f" {error.detail}",
+                next_step="look at what it did before you run it again",
+            ) from error
 
     def find_secrets(self, names: tuple[str, ...]) -> tuple[SecretHeader, ...]:
         """Find the signed secrets of these names; values are read at each use, and stay outside."""

@@ -184,9 +184,13 @@ def _check_data_root(context: Context) -> Iterator[Check]:
 
 def _check_writable(path: Path) -> Iterator[Check]:
     """Say in words why nothing could be written; a disk may be read-only for everybody."""
-    for place in (path, path / "var", path / "var" / "ledger"):
-        if not os.access(place, os.W_OK):
-            read_only = os.statvfs(place).f_flag & os.ST_RDONLY if place.exists() else 0
+    for place in (path, path / "var", path / "var" / "ledger", path / "var" / "run", path / "logs"):
+        if not place.is_dir() and (place.exists() or place.name == "logs"):
+            fix = f"move away what is there, and make the folder: mkdir -m 700 {place}"
+            yield Check("writable", "broken", f"{place} is no folder: no daemon can start", fix)
+            return
+        if place.exists() and not os.access(place, os.W_OK):
+            read_only = os.statvfs(place).f_flag & os.ST_RDONLY
             why = "is on a read-only disk" if read_only else "cannot be written by this user"
             fix = "mount it for writing" if read_only else f"give {place} back to the daemon's user"
             yield Check("writable", "broken", f"{place} {why}: nothing can be recorded", fix)

@@ -76,7 +76,7 @@ def _record_stop(run: Path, *, is_shared: bool) -> dict[str, Any]:
 
     patience = _MACHINES_SECONDS if is_shared else _RECORD_SECONDS
     connection = HTTPConnection("localhost", timeout=patience)
-    with contextlib.suppress(OSError, HTTPException):
+    with contextlib.suppress(OSError, HTTPException, ValueError):  # a killed one says half of it
         connection.sock = socket_path.connect(run, timeout=patience)
         connection.request("POST", "/api/stop/record", b"{}", {"Host": "localhost"})
         answer: dict[str, Any] = json.loads(connection.getresponse().read())

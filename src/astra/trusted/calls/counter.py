@@ -25,11 +25,13 @@ from astra.trusted.kernel.errors import (
     BadInput,
     Conflict,
     LedgerUnavailable,
+    LedgerUncertain,
     NotFound,
     Refused,
 )
 from astra.trusted.kernel.ids import random_id
 from astra.trusted.ledger.ports import Ledger
+from astra.trusted.ledger.record import Event
 from astra.trusted.policy import budgets, telemetry
 from astra.trusted.policy.call import Actor, Call, Tier
 from astra.trusted.policy.decision import Decision, Reason, deny
@@ -216,8 +218,21 @@ class Counter:
             ]
             if is_without_effect:
                 events += budgets.build_return_events(self._ledger, permit.spent, call)
-            is_telemetry = call.tier is Tier.READ and len(events) == 1
+            may_have_acted = call.tier is not Tier.READ and not is_without_effect
+            self._record_end(call, events, may_have_acted=may_have_acted)
+
+    def _record_end(self, call: Call, events: list[Event], *, may_have_acted: bool) -> None:
+        """Write down how a call ended; what may have acted is never said not to have happened."""
+        is_telemetry = call.tier is Tier.READ and len(events) == 1
+        try:
             self._ledger.append(events, lazy=is_telemetry)
+        except LedgerUnavailable as error:
+            if not may_have_acted:
+                raise
+            raise LedgerUncertain(
+                f"{call.tool} ran, and how it ended could not be recorded: {error.detail}",
+                next_step="look at what it did before you call it again",
+            ) from error
 
     def _record_refusal(self, call: Call, decision: Decision) -> AstraError:
         try:

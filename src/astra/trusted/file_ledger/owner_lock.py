@@ -35,7 +35,7 @@ def find_holder(path: Path) -> int | None:
     """Name the process that holds the lock now, or None where nobody does."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -94,6 +94,12 @@ class DataRoot:
 
     def require_first_record(self) -> Record:
         first = self.first_record()
+        if first is None and self.ledger_key_file.exists():
+            raise LedgerDamaged(
+                f"{self.path} is a data root, and the first record of its chain cannot be read",
+                next_step="keep it as it is and restore a backup; if `astra init` was cut off here,"
+                " run it again",
+            )
         if first is None:
             raise NotFound(
                 f"there is no Astra data root at {self.path}",

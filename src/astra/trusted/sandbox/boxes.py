@@ -95,8 +95,11 @@ def forget(data_root: Path, box: RunningBox) -> None:
 def list_registered(data_root: Path) -> tuple[list[RunningBox], list[str]]:
     """Give the boxes on file, and the names of files that cannot be read as one."""
     boxes: list[RunningBox] = []
-    unreadable: list[str] = []
-    for path in _list_entry_files(data_root):
+    try:
+        paths, unreadable = _list_entry_files(data_root), list[str]()
+    except OSError:  # something else is in its place: what runs is still found by its mark
+        return [], [_registry_folder(data_root).name]
+    for path in paths:
         try:
             with path.open("rb") as file:
                 fields: dict[str, Any] = json.loads(file.read(_LARGEST_RECORD))
@@ -127,7 +130,7 @@ def why_ended(data_root: Path, box: RunningBox) -> str:
     """Say why a box was ended from outside, or nothing if it was not."""
     try:
         return (_registry_folder(data_root) / f"{box.id}.ended").read_text("utf-8") or BY_OPERATOR
-    except FileNotFoundError:
+    except OSError:
         return BY_OPERATOR if is_stopped(data_root) else ""
 
 

@@ -14,6 +14,7 @@ astra.trusted.kernel.errors.BadSetting: ASTRA_PORTT is not a setting; did you me
 """
 
 import contextlib
+import errno
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -229,7 +230,7 @@ def _refuse_unknown(given: set[str]) -> None:
 def read_dotenv(path: Path) -> str:
     """Read a `.env`, which need not be there; what cannot be read as text is a bad setting."""
     try:
-        return path.read_bytes().decode()
+        return _read_file(path).decode()
     except (FileNotFoundError, NotADirectoryError):
         return ""
     except UnicodeDecodeError as error:
@@ -254,13 +255,20 @@ def read_valid_lines(path: Path) -> dict[str, str]:
     """
     values: dict[str, str] = {}
     try:
-        lines = path.read_bytes().splitlines()
+        lines = _read_file(path).splitlines()
     except OSError:
         return values
     for line in lines:
         with contextlib.suppress(UnicodeDecodeError, BadSetting):
             values |= parse_dotenv(line.decode())
     return values
+
+
+def _read_file(path: Path) -> bytes:
+    """Read a file, but no pipe, which would be waited for without an end."""
+    if path.is_fifo():
+        raise OSError(errno.EINVAL, "it is no file")
+    return path.read_bytes()
 
 
 def parse_dotenv(text: str) -> dict[str, str]:
