@@ -132,3 +132,44 @@ def test_a_goal_that_no_method_fits_says_what_to_do_and_is_adopted_once_one_does
     assert len(astra.json("goals", "show", goal)["tasks"]) == 3
     refusal = astra.json("goals", "adopt", "nonsense", code=1)
     assert (refusal["code"], refusal["next_step"]) == ("not_found", "astra goals list")
+
+
+def test_conditions_of_methods_see_the_files_languages_and_flags_that_are_there(
+    astra: Astra,
+) -> None:
+    conditions = {
+        "has_it": ("file = agent.py", "language = Python", "not flag = ASTRA_CODE_WRITE_ENABLED"),
+        "lacks_it": ("file = nowhere.py",),
+        "other_language": ("language = rust",),
+    }
+    sign_methods(
+        astra,
+        "\n".join(
+            METHODS.replace("look_twice", name).replace(
+                "subtasks", f"when = {list(when)}\nsubtasks"
+            )
+            for name, when in conditions.items()
+        ),
+    )
+    planned = {
+        name: len(astra.json("goals", "create", "agent.py", "--task", name)["tasks"])
+        for name in conditions
+    }
+    assert planned == {"has_it": 3, "lacks_it": 0, "other_language": 0}
+
+
+def test_a_goal_that_was_given_up_or_reopened_is_shown_without_a_plan_of_before(
+    astra: Astra,
+) -> None:
+    original = (astra.root / "astra.toml").read_text()
+    sign_methods(astra, METHODS)
+    goal = astra.json("goals", "create", "agent.py", "--task", "look_twice")["id"]
+    astra.json("goals", "abandon", goal, "--reason", "not now")
+    assert "  because: not now\n" in astra.run("goals", "show", goal).stdout
+    (astra.root / "astra.toml").write_text(original)
+    astra.json("config", "sign")
+    astra.json("goals", "reopen", goal)
+    astra.follow("goal_planning_failed")
+    text = astra.run("goals", "show", goal).stdout
+    assert "not planned: no method decomposes 'look_twice'" in text
+    assert "planned by" not in text

@@ -141,7 +141,9 @@ def build_runtime(
             lambda path: has_target_path(views, path),
         )
         decomposer = make_decomposer(base, planning)
-        goals = make_goal_service(base, promotions, beliefs.book, may_ask_model=decomposer.is_there)
+        goals = make_goal_service(
+            base, promotions, beliefs.book, views, may_ask_model=decomposer.is_there
+        )
         timetable = Timetable(ledger, base.clock, RegistryCatalogue(base.registry), desk)
         shelf = TokenShelf(ledger, desk, TokenFiles(root.var / "approvals"))
         desk.when_spent.append(shelf.spent)

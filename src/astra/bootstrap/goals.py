@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from astra.adapters.agent_views import CurrentViews
+from astra.adapters.source_view.listing import find_language
 from astra.beliefs.book import Beliefs as BeliefBook
 from astra.bootstrap.base import Base
 from astra.bootstrap.planning import Planning, find_model
@@ -47,6 +48,7 @@ def make_goal_service(
     base: Base,
     promotions: Promotions,
     beliefs: BeliefBook,
+    views: CurrentViews,
     *,
     may_ask_model: Callable[[], bool] = bool,
 ) -> GoalService:
@@ -55,7 +57,8 @@ def make_goal_service(
     def situation(goal: Goal) -> Situation:
         methods = read_method_set(base)
         bounds = read_bounds(methods, beliefs)
-        return Situation(methods=methods, facts=_facts(base, goal), beliefs=bounds)
+        facts = {**_facts(base, goal), **read_target_facts(methods, views)}
+        return Situation(methods=methods, facts=facts, beliefs=bounds)
 
     def find_policy_objection(goal: Goal, graph: Graph) -> str:
         until = base.configuration().goals.adopt_repairs_until
@@ -91,12 +94,26 @@ def read_bounds(methods: MethodSet, beliefs: BeliefBook) -> Beliefs:
     return {name: beliefs.find_lower_bound(name) for name in sorted(names)}
 
 
-def _facts(base: Base, goal: Goal) -> dict[str, str | bool]:
-    """Say what conditions of methods may ask about the target and this data root."""
+def read_target_facts(methods: MethodSet, views: CurrentViews) -> dict[str, frozenset[str]]:
+    """Say which files and languages the target has, of those that conditions of methods ask for."""
+    wanted: dict[str, set[str]] = {"file": set(), "language": set()}
+    for condition in (condition for method in methods.methods for condition in method.when):
+        if condition.name in wanted and condition.wanted is not None:
+            wanted[condition.name].add(condition.wanted)
+    languages = list_languages(views) if wanted["language"] else frozenset[str]()
+    return {
+        "file": frozenset(path for path in wanted["file"] if has_target_path(views, path)),
+        "language": frozenset(name for name in wanted["language"] if name.lower() in languages),
+    }
+
+
+def _facts(base: Base, goal: Goal) -> dict[str, str | bool | frozenset[str]]:
+    """Say what conditions of methods may ask about this data root."""
     configuration = base.configuration()
     return {
         "category": goal.category,
         "source": goal.source,
+        "flag": frozenset(name for name, on in base.switches.read_states().items() if on),
         "code_write": base.switches.may_write_code(),
         "has_tests": bool(configuration.target.test_command),
         "app": bool(configuration.app.command),
@@ -210,6 +227,12 @@ def has_target_path(views: CurrentViews, path: str) -> bool:
     """Tell whether the trusted branch has a file or a folder, as an agent sees it."""
     snapshot = views.current.source.find_snapshot()
     return not path or path in snapshot.by_path or path in snapshot.folders
+
+
+def list_languages(views: CurrentViews) -> frozenset[str]:
+    """Name the languages of the target's files on the trusted branch, in small letters."""
+    languages = {find_language(path) for path in views.current.source.find_snapshot().paths}
+    return frozenset(language.lower() for language in languages if language)
 
 
 @dataclass(frozen=True)

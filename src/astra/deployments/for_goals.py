@@ -61,8 +61,11 @@ class DeployTask:
         return self._describe_deployment(change)
 
     def recover(self, run: TaskRun) -> Done | Waiting | None:
+        """Wait for the deployment that an attempt asked for; where it came to none, ask for it."""
         change = self.book.get(str(run.arguments["change"]))
-        return Waiting(on=change.id, why=f"for the deployment of {change.id}")
+        if change.terms.get("deploy") or find_deployment(self.ledger, change):
+            return Waiting(on=change.id, why=f"for the deployment of {change.id}")
+        return self._ask(run, change)
 
     def _ask(self, run: TaskRun, change: Change) -> Done | Waiting:
         message = {"commit_message": f"{change.id} for {run.goal.id}"}
@@ -95,9 +98,8 @@ class DeployTask:
         if mine.state == _GOOD:
             note = f"{mine.id} serves {change.id}"
             return Done(outputs={"deployment": mine.id, "notes": note})
-        return Done(
-            succeeded=False, reason="not_deployed", detail=f"{mine.id} is {mine.state}", final=True
-        )
+        detail = f"{mine.id} is {mine.state}{f': {mine.reason}' if mine.reason else ''}"
+        return Done(succeeded=False, reason="not_deployed", detail=detail, final=True)
 
 
 def find_deployment(ledger: Ledger, change: Change) -> Deployment | None:

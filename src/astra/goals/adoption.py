@@ -21,7 +21,7 @@ from astra.goals.control import BUDGET_SPENT
 from astra.goals.graph import Graph
 from astra.goals.methods import GOAL_ARGUMENTS
 from astra.goals.model import Goal, Usage, read_request
-from astra.goals.planner import NoPlan, Situation, plan_goal
+from astra.goals.planner import NoPlan, Situation, make_too_large, plan_goal
 from astra.goals.states import State, refuse_unless_legal
 from astra.operations.caps import WAITING_GOALS
 from astra.trusted.approvals import desk as approvals
@@ -41,6 +41,8 @@ KIND, DESIRE_KIND = "goal", "goal_of_desire"
 """A request to adopt a goal, and one to make a goal of a desire and adopt it (`of_desires`)."""
 NOTHING = Usage()
 MOST_REMEMBERED = 256
+LARGEST_REQUEST = 900_000
+"""How many bytes of JSON a request to adopt a goal may have: it has to fit into one record."""
 T = TypeVar("T")
 
 
@@ -117,10 +119,20 @@ class Adoption:
     def compute_graph(self, goal: Goal) -> Graph:
         """Decompose a goal by the methods in force, recording nothing."""
         graph = plan_goal(goal.id, goal.task, self.name_arguments(goal), self.situation(goal))
-        self.refuse_unknown_tools(graph)
+        self.refuse_unfit(goal, graph)
         return graph
 
-    def refuse_unknown_tools(self, graph: Graph) -> None:
+    def refuse_unfit(self, goal: Goal, graph: Graph) -> None:
+        """Refuse a graph that could not be put before the operator, or that nobody could do."""
+        self._refuse_unknown_tools(graph)
+        size = len(canonical.encode(fill_request(goal, graph, len(self._list_adoptions(goal)) + 1)))
+        if size > LARGEST_REQUEST:
+            raise make_too_large(
+                f"the graph has {size:,} bytes with all that is signed, over the limit of"
+                f" {LARGEST_REQUEST:,}"
+            )
+
+    def _refuse_unknown_tools(self, graph: Graph) -> None:
         for node in graph.nodes:
             if node.tool and not self.has_tool(node.tool):
                 raise NoPlan(
@@ -187,11 +199,7 @@ class Adoption:
             subject_id=goal.id,
             digest=digest,
             summary=f"adopt the goal {quote_text(goal.text)}{again}",
-            details={
-                **bound_content(goal, graph, number),
-                "proposed_by": graph.proposed_by,
-                "will_still_ask": graph.questions(),
-            },
+            details=fill_request(goal, graph, number),
             actor=events.DAEMON,
             correlation=goal.correlation,
         )
@@ -321,6 +329,15 @@ def bound_content(goal: Goal, graph: Graph, number: int, kind: str = KIND) -> di
         **goal.contract(),
         "graph": graph.as_dict(),
         "manifest": graph.manifest(),
+    }
+
+
+def fill_request(goal: Goal, graph: Graph, number: int, kind: str = KIND) -> dict[str, Any]:
+    """Give what is shown before a signature: all that it adopts, and what will still ask."""
+    return {
+        **bound_content(goal, graph, number, kind),
+        "proposed_by": graph.proposed_by,
+        "will_still_ask": graph.questions(),
     }
 
 

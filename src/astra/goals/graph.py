@@ -37,8 +37,11 @@ class Node:
     @property
     def title(self) -> str:
         """Say in a line what it does, without what others have yet to give."""
-        texts = [str(p) for parts in self.arguments.values() for p in parts if isinstance(p, str)]
-        about = f": {one_line(' '.join(texts), 80)}" if texts else ""
+        texts = [
+            "".join(p for p in parts if isinstance(p, str)) for parts in self.arguments.values()
+        ]
+        words = " ".join(text for text in texts if text)
+        about = f": {one_line(words, 80)}" if words else ""
         return f"{self.path.rpartition('/')[2]} ({self.tool or self.kind}){about}"
 
     def needs(self) -> frozenset[tuple[str, str]]:

@@ -20,17 +20,21 @@ from astra.goals.kinds import KINDS, Kind, is_kind
 from astra.goals.methods import (
     GOAL_ARGUMENTS,
     NAME,
+    PLAIN_FACTS,
     POLICIES,
+    VALUED_FACTS,
     Condition,
     Method,
     MethodSet,
     Reference,
     Subtask,
+    find_false_reference,
     gives_of,
     parse_condition,
     parse_reference,
 )
-from astra.trusted.kernel.errors import BadSetting
+from astra.trusted.kernel import canonical
+from astra.trusted.kernel.errors import BadInput, BadSetting
 from astra.trusted.kernel.text import one_line
 
 MOST_METHODS, MOST_SUBTASKS, MOST_ATTEMPTS, LARGEST_COST = 1000, 100, 10, 1_000_000
@@ -38,7 +42,8 @@ LONGEST_TOOL = 100
 PROPOSED_METHOD, MOST_PROPOSED = "proposed_by_model", 30
 _METHOD_FIELDS = ("name", "task", "when", "subtasks", "gives", "cost")
 _SUBTASK_FIELDS = ("id", "task", "tool", "arguments", "after", "on_failure", "attempts")
-_HEADER = re.compile(r"^[ \t]*\[\[[ \t]*methods[ \t]*\]\]", re.MULTILINE)
+_HEADER = re.compile(r"^[ \t]*\[\[[ \t]*(['\"]?)methods\1[ \t]*\]\]", re.MULTILINE)
+_LONG_TEXT = re.compile(r'"""(?s:.*?)"""|\'\'\'(?s:.*?)\'\'\'')
 
 
 class BadMethod(BadSetting):
@@ -62,11 +67,18 @@ def read_methods(text: str) -> tuple[Method, ...]:
             f"methods is no list of at most {MOST_METHODS} tables",
             next_step="write each method below a line [[methods]]",
         )
-    lines = [text.count("\n", 0, match.start()) + 1 for match in _HEADER.finditer(text)]
+    lines = _find_lines(text, len(cast("list[Any]", tables)))
     return tuple(
         _read_method(table, _name_place(number, lines))
         for number, table in enumerate(cast("list[Any]", tables))
     )
+
+
+def _find_lines(text: str, count: int) -> list[int]:
+    """Give the line each table of methods begins in; none where that cannot be told for sure."""
+    shown = _LONG_TEXT.sub(lambda match: "\n" * match[0].count("\n"), text)
+    lines = [shown.count("\n", 0, match.start()) + 1 for match in _HEADER.finditer(shown)]
+    return lines if len(lines) == count else []
 
 
 def read_proposed_method(task: str, subtasks: Any) -> Method:
@@ -74,7 +86,9 @@ def read_proposed_method(task: str, subtasks: Any) -> Method:
     table = {"name": PROPOSED_METHOD, "task": task, "subtasks": subtasks}
     if isinstance(subtasks, list) and len(cast("list[Any]", subtasks)) > MOST_PROPOSED:
         _refuse("the model's proposal", "subtasks", f"give 1 to {MOST_PROPOSED} subtasks")
-    return _read_method(table, "the model's proposal,")
+    method = _read_method(table, "the model's proposal,")
+    _check_values(method)
+    return method
 
 
 def combine(*groups: Sequence[Method]) -> MethodSet:
@@ -99,10 +113,14 @@ def combine(*groups: Sequence[Method]) -> MethodSet:
 def check_signable(text: str) -> None:
     """Refuse an operator's methods that are wrong, or could never be planned to an end.
 
-    That they end, and that somebody gives what they refer to, is looked at before a signature only:
-    what was signed earlier goes on working.
+    That they end, that somebody gives what they refer to, and that it is read at all, is looked at
+    before a signature only: what was signed earlier goes on working.
     """
-    methods = combine(read_built_in().methods, read_methods(text)).methods
+    own_methods = read_methods(text)
+    for method in own_methods:
+        _check_conditions(method)
+        _check_values(method)
+    methods = combine(read_built_in().methods, own_methods).methods
     complete_tasks: set[str] = set()
     endless = list(methods)
     while ending := {m.name: m.task for m in endless if not _find_endless(m, complete_tasks)}:
@@ -111,6 +129,33 @@ def check_signable(text: str) -> None:
     if endless:
         _refuse_endless(endless[0], {method.task: method for method in endless}, complete_tasks)
     _check_supply(methods)
+
+
+def _check_conditions(method: Method) -> None:
+    """Refuse a condition on what is no fact: it would never hold, or with `not` always."""
+    for condition in method.when:
+        if condition.at_least is not None:
+            continue
+        name, has_value = condition.name, condition.wanted is not None
+        if name not in (VALUED_FACTS if has_value else PLAIN_FACTS):
+            facts = ", ".join([*PLAIN_FACTS, *(f"{fact} = …" for fact in VALUED_FACTS)])
+            _refuse(method.place, "when", f"{str(condition)!r}: the facts are {facts}")
+
+
+def _check_values(method: Method) -> None:
+    """Refuse arguments that could not be recorded, or hold a reference that is not resolved."""
+    for number, subtask in enumerate(method.subtasks):
+        place = f"{method.place}, subtasks[{number}]"
+        if not subtask.tool.isprintable():
+            _refuse(place, "tool", "give printable characters")
+        for name, value in subtask.arguments.items():
+            field = f"arguments.{one_line(name, 64)}"
+            if text := find_false_reference(value):
+                _refuse(place, field, f"{one_line(text, 70)} {_NO_REFERENCE}")
+            try:
+                canonical.encode(value)
+            except BadInput as error:
+                _refuse(place, field, error.detail)
 
 
 def _check_supply(methods: Sequence[Method]) -> None:
@@ -294,6 +339,10 @@ def _read_gives(value: Any, place: str) -> dict[str, Reference]:
     return outputs
 
 
+_NO_REFERENCE = (
+    "is no reference: write ${name} or ${step.output} in a text of its own, not inside a list or a"
+    " table, and a variable of a shell as $NAME"
+)
 _NAMED = "a name of lower-case letters, digits and _"
 _MISSING = object()
 

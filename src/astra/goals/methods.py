@@ -12,12 +12,12 @@ Condition(name='has_tests', wanted=None, negated=True, at_least=None)
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from graphlib import TopologicalSorter
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 from astra.goals.kinds import KINDS, Kind, is_kind
 from astra.trusted.kernel import canonical
@@ -28,9 +28,13 @@ GOAL_ARGUMENTS = ("text", "goal", "category")
 """What a goal brings to the method of its task."""
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _REFERENCE = re.compile(r"\$\{([a-z][a-z0-9_]{0,63})(?:\.([a-z][a-z0-9_]{0,63}))?\}")
+_LIKE_REFERENCE = re.compile(r"\$\{[^{}]{0,64}\}?")
 _CONDITION = re.compile(r"(not\s+)?([a-z][a-z0-9_.]{0,63})(?:\s*=\s*(\S.{0,99}))?")
 _BELIEF = re.compile(r"belief\s+(\S.{0,199}?)\s*>=\s*(0(?:\.\d{1,4})?|1(?:\.0{1,4})?)")
-Facts = Mapping[str, str | bool]
+PLAIN_FACTS = ("app", "code_write", "has_tests", "model", "research")
+VALUED_FACTS = ("category", "file", "flag", "language", "source")
+"""What conditions may ask; of the latter `name = value`, where several values may hold at once."""
+Facts = Mapping[str, str | bool | frozenset[str]]
 Beliefs = Mapping[str, float]
 
 
@@ -56,6 +60,8 @@ class Condition:
         if self.at_least is not None:
             return beliefs.get(self.name, 0.0) >= self.at_least
         value = facts.get(self.name, False)
+        if isinstance(value, frozenset):
+            return (self.wanted in value) is not self.negated
         matches = value == self.wanted if self.wanted is not None else bool(value)
         return matches is not self.negated
 
@@ -172,6 +178,35 @@ def split_parts(value: Any) -> list[Part]:
         parts.append(Reference(step, name))
         end = match.end()
     return [*parts, value[end:]] if end < len(value) or not parts else parts
+
+
+def find_false_reference(value: Any) -> str:
+    """Give the first `${…}` of a value that would stay as it is instead of being resolved.
+
+    >>> find_false_reference("${text} of ${Look.notes}")
+    '${Look.notes}'
+    >>> find_false_reference({"path": ["${text}"]})
+    '${text}'
+    """
+    if isinstance(value, str):
+        texts = [part for part in split_parts(value) if isinstance(part, str)]
+    else:
+        texts = list(list_texts(value))
+    matches = (_LIKE_REFERENCE.search(text) for text in texts)
+    return next((match[0] for match in matches if match), "")
+
+
+def list_texts(value: Any) -> Iterator[str]:
+    """Give every text inside lists and tables, names of members too."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for item in cast("list[Any]", value):
+            yield from list_texts(item)
+    elif isinstance(value, dict):
+        for name, item in cast("dict[str, Any]", value).items():
+            yield name
+            yield from list_texts(item)
 
 
 def parse_reference(text: str) -> Reference | None:

@@ -17,7 +17,7 @@ from typing import Any
 
 from astra.desires.model import Desire
 from astra.goals import events, promotion
-from astra.goals.adoption import DESIRE_KIND, Adoption, bound_content, digest_of, fill_plan
+from astra.goals.adoption import DESIRE_KIND, Adoption, digest_of, fill_plan, fill_request
 from astra.goals.graph import Graph
 from astra.goals.model import Goal
 from astra.goals.promotion import Promotions
@@ -52,11 +52,7 @@ class Contract:
         )
 
     def describe(self) -> dict[str, Any]:
-        return {
-            **bound_content(self.goal, self.graph, FIRST, DESIRE_KIND),
-            "proposed_by": self.graph.proposed_by,
-            "will_still_ask": self.graph.questions(),
-        }
+        return fill_request(self.goal, self.graph, FIRST, DESIRE_KIND)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ again in the same way.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 from typing import Any
@@ -31,6 +31,9 @@ from astra.trusted.kernel.errors import Refused
 from astra.trusted.kernel.ids import id_from_content
 
 MOST_NODES = 500
+MOST_TEXT = 8_000_000
+"""How many characters the arguments of a graph may come to, counted as often as they are passed on:
+methods that repeat what they were given would multiply it with every level."""
 
 
 class NoPlan(Refused):
@@ -135,6 +138,7 @@ class _Expansion:
     choices: Mapping[Demand, Method]
     nodes: list[Node] = field(default_factory=list[Node])
     _ids: set[str] = field(default_factory=set[str])
+    _characters: int = 0
 
     def expand(
         self, demand: Demand, arguments: Mapping[str, Parts], *, path: str, after: tuple[str, ...]
@@ -149,7 +153,8 @@ class _Expansion:
                 or after
             )
             values = {
-                name: _bind(value, arguments, outputs) for name, value in subtask.arguments.items()
+                name: list(self._bind(value, arguments, outputs))
+                for name, value in subtask.arguments.items()
             }
             sinks[subtask.id], subtask_outputs = self._expand_subtask(
                 method, subtask, values, path=f"{path}/{subtask.id}", after=before
@@ -189,11 +194,7 @@ class _Expansion:
         after: tuple[str, ...],
     ) -> Node:
         if len(self.nodes) >= MOST_NODES:
-            raise NoPlan(
-                f"the graph has more than {MOST_NODES} nodes",
-                code="graph_too_large",
-                next_step="set a smaller goal, or make its methods shorter",
-            )
+            raise make_too_large(f"the graph has more than {MOST_NODES} nodes")
         identifier = id_from_content("node", self.goal, "/", path, taken=self._ids.__contains__)
         self._ids.add(identifier)
         node = Node(
@@ -210,18 +211,33 @@ class _Expansion:
         self.nodes.append(node)
         return node
 
+    def _bind(
+        self,
+        value: Any,
+        arguments: Mapping[str, Parts],
+        outputs: Mapping[tuple[str, str], tuple[str, str]],
+    ) -> Iterator[Any]:
+        """Resolve the references of a method's text; what it resolves to is not read again."""
+        if not isinstance(value, str):
+            yield {"value": value}
+            return
+        for part in split_parts(value):
+            for resolved in _bind_part(part, arguments, outputs):
+                self._count_text(resolved)
+                yield resolved
 
-def _bind(
-    value: Any,
-    arguments: Mapping[str, Parts],
-    outputs: Mapping[tuple[str, str], tuple[str, str]],
-) -> Parts:
-    """Resolve the references of a method's text; what it resolves to is not read again."""
-    if not isinstance(value, str):
-        return [{"value": value}]
-    return [
-        resolved for part in split_parts(value) for resolved in _bind_part(part, arguments, outputs)
-    ]
+    def _count_text(self, part: Any) -> None:
+        self._characters += len(part) if isinstance(part, str) else 1
+        if self._characters > MOST_TEXT:
+            raise make_too_large(f"the arguments of its tasks have over {MOST_TEXT:,} characters")
+
+
+def make_too_large(detail: str) -> NoPlan:
+    return NoPlan(
+        detail,
+        code="graph_too_large",
+        next_step="set a smaller goal, or make its methods shorter",
+    )
 
 
 def _bind_part(

@@ -163,7 +163,7 @@ def _retry_tasks(record: Record) -> Iterator[Statement]:
 
 def _move_state(record: Record) -> Iterator[Statement]:
     state = str(TRANSITIONS[record.type][1])
-    yield "UPDATE goal SET state = ?, held = '' WHERE id = ?", (state, record.subject)
+    yield "UPDATE goal SET state = ?, held = '', why = '' WHERE id = ?", (state, record.subject)
 
 
 def _store_checks(record: Record) -> Iterator[Statement]:

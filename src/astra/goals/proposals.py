@@ -83,8 +83,8 @@ class ModelProposals:
         methods = combine(situation.methods.methods, (method,))
         arguments = self.adoption.name_arguments(goal)
         graph = plan_goal(goal.id, goal.task, arguments, replace(situation, methods=methods))
-        self.adoption.refuse_unknown_tools(graph)
         graph = replace(graph, methods_digest=situation.methods.digest, proposed_by=MODEL)
+        self.adoption.refuse_unfit(goal, graph)
         document: dict[str, Any] = {"graph": graph.as_dict()}
         payload.refuse_unshowable(document)
         return graph

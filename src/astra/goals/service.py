@@ -81,10 +81,13 @@ class GoalService:
             return self.promotions.request(desire.id, actor=actor)
 
     def describe_goal(self, identifier: str) -> dict[str, Any]:
-        """Give a goal with its tasks and what it waits for."""
+        """Give a goal with its tasks and what it waits for; one that has no plan has no tasks.
+
+        A goal that was reopened is planned anew: the tasks it had before are no longer its own.
+        """
         goal = self.book.get(identifier)
-        tasks = [task.as_dict() for task in self.book.tasks(goal.id)]
-        return {**goal.as_dict(), "tasks": tasks}
+        tasks = self.book.tasks(goal.id) if goal.planned else []
+        return {**goal.as_dict(), "tasks": [task.as_dict() for task in tasks]}
 
     def describe_graph(self, identifier: str) -> dict[str, Any]:
         """Give nodes with their states, and edges; what the adoption signs is beside it."""

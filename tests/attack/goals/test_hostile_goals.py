@@ -206,6 +206,25 @@ def test_a_goal_whose_method_names_a_tool_that_is_not_there_is_not_planned() -> 
     assert world.gate.desk.list_for_subject("goal", goal.id, "pending") == []
 
 
+def test_a_long_text_that_methods_repeat_is_refused_as_too_large_and_not_tried_again() -> None:
+    question = "${text} " * 20
+    rows = ", ".join(
+        f'{{id = "s{number}", task = "ASK_OPERATOR", arguments = {{question = "{question}"}}}}'
+        for number in range(100)
+    )
+    world = GoalsInMemory(f'[[methods]]\nname = "one"\ntask = "top"\nsubtasks = [{rows}]')
+    world.gate.may_ask_model = True
+    goal = world.propose(text="x" * 4000)
+    assert goal.why.startswith("the arguments of its tasks have over 8,000,000 characters")
+    smaller = world.propose(text="x" * 2000)
+    assert "bytes with all that is signed, over the limit of 900,000" in smaller.why
+    assert (smaller.planned, smaller.asks_model) == (None, False)
+    head = world.gate.root.ledger.head()
+    world.gate.steps().run_due()
+    assert world.gate.root.ledger.head() == head
+    assert world.propose(text="x" * 200).planned
+
+
 def test_a_task_calls_nothing_that_its_kind_does_not(world: GoalsInMemory) -> None:
     goal = world.propose()
     counter = CounterInMemory(*TOOLS, gate=world.gate)

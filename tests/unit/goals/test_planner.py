@@ -198,6 +198,37 @@ def test_a_belief_counts_by_its_lower_bound() -> None:
     assert plan(sure + usual, **{"this works": 0.8}).method == "sure"
 
 
+@pytest.mark.parametrize(
+    ("condition", "holds"),
+    [
+        ("file = setup.py", True),
+        ("file = setup.cfg", False),
+        ("not file = setup.cfg", True),
+        ("language = python", True),
+        ("language = rust", False),
+        ("flag = ASTRA_CODE_WRITE_ENABLED", True),
+        ("not flag = ASTRA_CODE_WRITE_ENABLED", False),
+    ],
+)
+def test_conditions_ask_for_files_languages_and_flags(condition: str, holds: bool) -> None:
+    text = method("asked", "top", ASK, extra=f'when = ["{condition}"]')
+    check_signable(text)
+    methods = combine(read_methods(text + method("other", "top", ASK, extra="cost = 9")))
+    facts = {
+        "file": frozenset({"setup.py"}),
+        "language": frozenset({"python"}),
+        "flag": frozenset({"ASTRA_CODE_WRITE_ENABLED"}),
+    }
+    known = Situation(methods=methods, facts=facts, beliefs={})
+    graph = plan_goal(GOAL, "top", BRINGS, known)
+    assert graph.method == ("asked" if holds else "other")
+
+
+def test_a_task_is_titled_by_its_words_as_they_will_be_read() -> None:
+    graph = plan(method("m", "top", ASK.replace("${text}", "Shall it ${text}?")))
+    assert graph.nodes[0].title == "ask (ASK_OPERATOR): Shall it make it faster?"
+
+
 def test_text_of_a_goal_is_never_read_for_references() -> None:
     later = '{id = "b", task = "ASK_OPERATOR", after = ["ask"], arguments = {question = "${text}"}}'
     hostile = {**BRINGS, "text": "${ask.answer} ${goal}"}
@@ -272,6 +303,22 @@ def test_a_graph_over_its_size_is_refused() -> None:
     levels += method("leaf", "t4", ASK.replace("${text}", "x"))
     with pytest.raises(NoPlan, match=f"more than {MOST_NODES} nodes") as refusal:
         plan(levels, "t0")
+    assert refusal.value.reason == "graph_too_large"
+
+
+def test_methods_that_repeat_their_text_at_each_level_are_refused_before_it_fills_the_memory() -> (
+    None
+):
+    levels = "".join(
+        method(
+            f"m{level}",
+            f"t{level}",
+            f'{{id = "a", task = "t{level + 1}", arguments = {{text = "${{text}}${{text}}"}}}}',
+        )
+        for level in range(60)
+    )
+    with pytest.raises(NoPlan, match="over 8,000,000 characters") as refusal:
+        plan(levels + method("leaf", "t60", ASK), "t0")
     assert refusal.value.reason == "graph_too_large"
 
 
@@ -409,6 +456,55 @@ def test_methods_that_never_come_to_an_end_are_not_signed(text: str, words: str)
 def test_what_refers_to_nothing_is_not_signed(text: str, words: str) -> None:
     with pytest.raises(BadMethod, match=words):
         check_signable(text)
+
+
+ASK_WELL = method("m", "top", ASK)
+CALL = '{id = "call", task = "RUN_TOOL", tool = "paint", arguments = {%s}}'
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (ASK_WELL.replace("${text}", "${Text}"), r"arguments.question: \$\{Text\} is no reference"),
+        (ASK_WELL.replace("${text}", "${a.b.c}"), r"\$\{a.b.c\} is no reference"),
+        (ASK_WELL.replace("${text}", "so ${text"), r"\$\{text is no reference"),
+        (
+            "\n" + method("m", "top", ASK, CALL % 'size = {of = ["${text}"]}'),
+            r"\(line 2\) m, subtasks\[1\], arguments.size: \$\{text\} is no reference",
+        ),
+        (method("m", "top", CALL % 'x = {"${text}" = 1}'), "arguments.x: .* is no reference"),
+        (method("m", "top", CALL % "size = nan"), "arguments.size: not a JSON value"),
+        (method("m", "top", CALL % "day = [2026-01-01]"), "arguments.day: not a JSON value"),
+        (method("m", "top", CALL.replace("paint", r"\u001b[2J") % ""), "tool: give printable"),
+        (
+            method("m", "top", ASK, extra='when = ["not has_test"]'),
+            "when: 'not has_test': the facts are app, code_write, has_tests, .* file = …",
+        ),
+        (method("m", "top", ASK, extra='when = ["language"]'), "when: 'language': the facts"),
+        (method("m", "top", ASK, extra='when = ["app = yes"]'), "when: 'app = yes': the facts"),
+    ],
+)
+def test_what_would_be_read_as_something_else_is_not_signed(text: str, words: str) -> None:
+    combine(read_methods(text))
+    """What was signed before goes on working."""
+    with pytest.raises(BadMethod, match=words):
+        check_signable(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('x = """\n[[methods]]\n"""\n[[methods]]\nname = 3', " (line 4)"),
+        ("x = 1\n[['methods']]\nname = 3", " (line 2)"),
+        ("methods = [{name = 3}]", ""),
+    ],
+)
+def test_a_line_is_named_where_the_method_is_written_and_never_another(
+    text: str, line: str
+) -> None:
+    with pytest.raises(BadMethod) as refusal:
+        read_methods(text)
+    assert refusal.value.detail.startswith(f"methods[0]{line}, name: give a name")
 
 
 def test_an_argument_that_another_method_gives_is_signed() -> None:

@@ -17,6 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from astra.goals import events
 from astra.goals.adoption import fill_plan
 from astra.goals.book import TaskRow
+from astra.goals.method_files import combine, read_methods
 from astra.goals.model import Goal, Usage
 from astra.goals.ports import Done, TaskRun, Waiting
 from astra.goals.running import GOALS_AT_ONCE, DueTask
@@ -279,6 +280,28 @@ def test_a_goal_past_its_deadline_does_not_go_on_and_says_what_to_do_instead() -
         assert refused.value.next_step.startswith(f"astra goals abandon {goal.id} ")
     world.run_all()
     assert len(world.gate.root.ledger.records_of(goal.id, events.HELD)) == held
+
+
+def test_a_goal_that_is_reopened_and_fits_no_method_any_more_shows_no_tasks_of_before() -> None:
+    world = GoalsInMemory(CHAIN)
+    goal = world.adopted()
+    world.control.abandon(goal.id, "later", actor="operator")
+    world.gate.methods = combine(read_methods(CHAIN.replace('"top"', '"other"')))
+    world.control.reopen(goal.id, actor="operator")
+    world.service.adoption.plan(goal.id)
+    shown = world.service.describe_goal(goal.id)
+    assert (shown["state"], shown["tasks"]) == ("proposed", [])
+    assert shown["why"] == "no method decomposes 'top'"
+
+
+def test_a_goal_that_was_closed_says_nothing_more_of_what_held_it() -> None:
+    world = GoalsInMemory(CHAIN)
+    goal = world.adopted()
+    world.run_all()
+    assert world.book.get(goal.id).held == "no_criteria"
+    world.control.close(goal.id, actor="operator")
+    closed = world.book.get(goal.id)
+    assert (closed.state, closed.held, closed.why) == ("satisfied", "", "")
 
 
 def test_a_reopened_goal_is_planned_adopted_and_run_anew() -> None:

@@ -17,6 +17,8 @@ _ORIGINS = {
     "desire": "of a desire",
     "rollback": "proposed after a rollback",
 }
+_WHY = {"proposed": "not planned", "abandoned": "because"}
+"""What the reason of a goal that nothing holds is about, by its state."""
 _WAYS_ON = {
     "paused": "run {}",
     "task_failed": "retry {}",
@@ -204,7 +206,8 @@ def abandon(context: Context) -> None:
 def _render_goal(goal: dict[str, Any]) -> Iterator[str]:
     yield f"{goal['id']}  {goal['state']}  {one_line(goal['text'])}"
     if goal["why"]:
-        yield f"  {goal['held'] or 'not planned'}: {one_line(goal['why'], 300)}"
+        label = goal["held"] or _WHY.get(goal["state"], goal["state"])
+        yield f"  {label}: {one_line(goal['why'], 300)}"
         yield from _suggest_way_on(goal)
     used, budget = goal["usage"], goal["budget"]
     origin = _ORIGINS.get(goal["source"], goal["source"])
