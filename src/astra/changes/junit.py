@@ -81,15 +81,15 @@ class Report:
 
 def read(data: bytes) -> Report:
     if len(data) > LARGEST:
-        raise _unreadable_error(f"is larger than {LARGEST:,} bytes")
+        raise make_unreadable_error(f"is larger than {LARGEST:,} bytes")
     reader = _Reader()
     try:
         reader.parser.Parse(data, True)  # noqa: FBT003 - expat's own way to say "all of it"
     except expat.ExpatError as error:
-        raise _unreadable_error(f"is no XML: {error}") from None
+        raise make_unreadable_error(f"is no XML: {error}") from None
     if not reader.saw_suite:
-        raise _unreadable_error("is no JUnit report")
-    return _merge_cases(reader.report)
+        raise make_unreadable_error("is no JUnit report")
+    return merge_cases(reader.report)
 
 
 class _Reader:
@@ -110,7 +110,7 @@ class _Reader:
     def _start_element(self, name: str, attributes: dict[str, str]) -> None:
         self._depth += 1
         if self._depth > DEEPEST:
-            raise _unreadable_error(f"is nested deeper than {DEEPEST}")
+            raise make_unreadable_error(f"is nested deeper than {DEEPEST}")
         if name in _SUITES:
             self._read_suite(name, attributes)
         elif name == "testcase":
@@ -134,7 +134,7 @@ class _Reader:
 
     def _begin_case(self, attributes: dict[str, str]) -> None:
         if len(self.report.cases) >= MOST_CASES:
-            raise _unreadable_error(f"has more than {MOST_CASES:,} tests")
+            raise make_unreadable_error(f"has more than {MOST_CASES:,} tests")
         self._case = Case(
             name=attributes.get("name", "")[:_LONGEST_NAME],
             group=attributes.get("classname", "")[:_LONGEST_NAME],
@@ -156,7 +156,7 @@ class _Reader:
             self._message_missing = False
 
 
-def _merge_cases(report: Report) -> Report:
+def merge_cases(report: Report) -> Report:
     """Keep one case for each name, at its worst: a report may not outvote a failure."""
     merged: dict[tuple[str, str, str], Case] = {}
     for case in report.cases:
@@ -178,10 +178,10 @@ def _read_count(attributes: dict[str, str], name: str) -> int:
 
 
 def _refuse_declaration(*_words: object) -> None:
-    raise _unreadable_error("declares a document type or an entity")
+    raise make_unreadable_error("declares a document type or an entity")
 
 
-def _unreadable_error(why: str) -> UnreadableReport:
+def make_unreadable_error(why: str) -> UnreadableReport:
     return UnreadableReport(
         f"the test report {why}", next_step="have the test runner write plain JUnit XML"
     )
