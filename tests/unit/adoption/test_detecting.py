@@ -398,6 +398,9 @@ def test_a_command_that_the_operator_names_keeps_the_health_address_of_the_sourc
 
 def test_a_worker_that_the_operator_names_has_no_port() -> None:
     files = RepositoryFiles(paths=frozenset({"a.py"}))
+    app = detect(files, Corrections(app_command="python a.py", health_path="/up")).app
+    assert app is not None
+    assert app.listens, "it has an address to ask, so it takes its port from the variable PORT"
     app = detect(files, Corrections(app_command="python a.py")).app
     assert app is not None
     assert not app.listens
