@@ -35,6 +35,7 @@ MEANINGS = {
     " tests, need no signature",
     "target.auto_approve_until": "when that ends, with its time zone",
     "target.upstream": "where commits of people come from; empty: the repository given to init",
+    "target.upstream_token": "the file of `var/secrets` with the token for an upstream over HTTPS",
     "target.sync.accept": "whose fast-forwards need no signature: of nobody, of named authors, of"
     " named signers",
     "target.sync.authors": "mail addresses; anybody who may push can write one into a commit",

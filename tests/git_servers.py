@@ -1,10 +1,11 @@
-"""Git remotes as people have them, on this machine: over HTTP with a token, over SSH with a key."""
+"""Git remotes as people have them, on this machine: over HTTP(S) with a token, over SSH by key."""
 
 import base64
 import os
 import pwd
 import shutil
 import socket
+import ssl
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -42,10 +43,16 @@ class SmartHttp(ThreadingHTTPServer):
         self.token = token
         self.redirect_to = ""
         self.authorizations: list[str] = []
+        self.address = f"http://127.0.0.1:{self.server_address[1]}"
 
-    @property
-    def address(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}"
+    def speak_tls(self, certificates: Path) -> None:
+        """Be a server over HTTPS, with the certificate for localhost in a folder."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificates / "server.pem", certificates / "server.key")
+        self.socket = context.wrap_socket(
+            self.socket, server_side=True, do_handshake_on_connect=False
+        )
+        self.address = f"https://localhost:{self.server_address[1]}"
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Keep quiet about those who hang up."""
@@ -122,8 +129,12 @@ class _GitHandler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def smart_http(repositories: Path, token: str = "") -> Iterator[SmartHttp]:
+def smart_http(
+    repositories: Path, token: str = "", certificates: Path | None = None
+) -> Iterator[SmartHttp]:
     with SmartHttp(repositories, token) as server:
+        if certificates:
+            server.speak_tls(certificates)
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:

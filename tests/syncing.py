@@ -1,7 +1,6 @@
 """A target with an upstream: real git on both ends, the rest in memory."""
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from astra.trusted.git.upstream_repo import GitUpstream
@@ -19,6 +18,7 @@ class UpstreamHere:
     here: ChangesHere
     address: str = ""
     after: list[Any] = field(default_factory=list)
+    token: str = ""
 
     def __post_init__(self) -> None:
         self.work = self.here.folder / "git.work"
@@ -29,8 +29,9 @@ class UpstreamHere:
             branch="main",
             identity=self.here.repo.identity,
             clock=self.here.root.clock,
-            ssh_key=Path("/nonexistent"),
+            ssh_key=self.here.folder / "keys" / "push.key",
             read_address=lambda: read_git_address(self.address, key="target.upstream"),
+            read_token=lambda: self.token,
         )
         self.sync = Sync(
             bench=self.here.bench,

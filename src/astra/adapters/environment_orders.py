@@ -1,5 +1,6 @@
 """What is to be built for an environment, and the box that builds it."""
 
+import re
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ _LIMITS = Limits(
     network_bytes=8 * GIB,
     connections=20_000,
 )
+_ERROR_LINE = re.compile(r"(?:npm )?(?:error|err!)(?![\w-])[ :]*(.*)", re.IGNORECASE)
 
 
 def _ignore_output(_data: bytes) -> None:
@@ -102,11 +104,22 @@ def choose_recipe(kind: str, files: RepositoryFiles, target: Target) -> Recipe:
 
 def build_error(outcome: Outcome) -> EnvironmentFailed:
     output = (outcome.stderr.strip() or outcome.stdout.strip()).decode("utf-8", "replace")
-    last_lines = one_line(printable(" ".join(output.splitlines()[-3:])), 500)
     denied = outcome.egress.ungranted
     step = "mend the lock files, or name a ready-made environment in [target] environment"
     if denied:
         step = f"name the registry in [target] registries; it asked for {', '.join(denied[:3])}"
     return EnvironmentFailed(
-        f"the environment could not be built ({outcome.reason}): {last_lines}", next_step=step
+        f"the environment could not be built ({outcome.reason}): {_find_cause(output)}",
+        next_step=step,
     )
+
+
+def _find_cause(output: str) -> str:
+    r"""Find what pip or npm call an error; else what was printed last.
+
+    >>> _find_cause("npm error code EUSAGE\nnpm error\nnpm error not in sync\nnpm notice new")
+    'code EUSAGE not in sync'
+    """
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    causes = [match[1] for line in lines if (match := _ERROR_LINE.fullmatch(line))]
+    return one_line(printable(" ".join(filter(None, causes)) or " ".join(lines[-3:])), 500)

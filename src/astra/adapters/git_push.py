@@ -6,14 +6,13 @@ the daemon (`var/keys/push.key`), to hosts that are known already; over HTTP onl
 signed configuration names, in no argument list and to no other host. Never forced.
 """
 
-import base64
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from astra.deployments.pushing import BEHIND, DENIED, REFUSED, UNREACHABLE, PushOutcome
 from astra.trusted.git.bounded_process import BoundedCommand, Finished, run_bounded
-from astra.trusted.git.git_command import GitCommand
+from astra.trusted.git.git_command import NOT_ADMITTED, GitCommand
 from astra.trusted.kernel.errors import AstraError, BadSetting
 from astra.trusted.kernel.masking import mask
 from astra.trusted.settings.git_address import GitAddress, hide_credentials, read_git_address
@@ -22,10 +21,6 @@ _COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _SECONDS = 300.0
 _BEHIND = re.compile(r"^!\t[^\t]*\t\[rejected\]", re.MULTILINE)
 _REFUSED = re.compile(r"^!\t[^\t]*\t\[remote rejected\]", re.MULTILINE)
-_UNKNOWN_HOST = re.compile(r"Host key verification failed|REMOTE HOST IDENTIFICATION")
-_DENIED = re.compile(
-    r"Permission denied|Authentication failed|could not read (?:Username|Password)|error: 40[13]"
-)
 _NEXT_STEPS = {
     BEHIND: "people committed there: astra sync, then astra deploy; what settles then is pushed",
     REFUSED: 'look at the rules of that branch; push = "pull-request" asks people to merge it',
@@ -83,7 +78,7 @@ class Push:
             arguments=(subcommand, *words[:-1], address.location, words[-1]),
             protocol=address.scheme,
             ssh_key=self.key if address.scheme == "ssh" else None,
-            authorization=self._authorize(address),
+            authorization=address.authorize(self.token),
             timeout=_SECONDS,
             output_limit=1024 * 1024,
         )
@@ -91,11 +86,6 @@ class Push:
 
     def _read_address(self) -> GitAddress:
         return read_git_address(self.remote, key="deploy.push_remote")
-
-    def _authorize(self, address: GitAddress) -> str:
-        if not self.token or address.scheme not in {"http", "https"}:
-            return ""
-        return "Basic " + base64.b64encode(f"x-access-token:{self.token}".encode()).decode()
 
     def _describe(self, finished: Finished) -> str:
         """Give the end of what git printed, without what an address or a header may carry."""
@@ -116,6 +106,6 @@ def _classify_failure(finished: Finished) -> str:
         return BEHIND
     if _REFUSED.search(report):
         return REFUSED
-    if _UNKNOWN_HOST.search(complaint) or _DENIED.search(complaint):
+    if NOT_ADMITTED.search(complaint):
         return DENIED
     return UNREACHABLE

@@ -34,7 +34,7 @@ class OperatorsRemote:
         """Push, then ask for the pull request; what failed of the two is tried again whole."""
         deploy = self.deploy()
         try:
-            token = read_token(self.root, deploy.push_token)
+            token = read_token(self.root, deploy.push_token, setting="[deploy] push_token")
             outcome = self._make_push(deploy, order, token).push(order.commit)
             if not (outcome.ok and order.into):
                 return outcome
@@ -55,7 +55,7 @@ class OperatorsRemote:
         )
 
 
-def read_token(root: DataRoot, name: str) -> str:
+def read_token(root: DataRoot, name: str, *, setting: str) -> str:
     """Read a named token; the name was checked when the configuration was read."""
     if not name:
         return ""
@@ -66,7 +66,7 @@ def read_token(root: DataRoot, name: str) -> str:
         token = ""
     if not token or any(ord(char) <= ord(" ") for char in token):
         raise Refused(
-            f"[deploy] push_token names {name}, and var/secrets/{name} holds no token",
+            f"{setting} names {name}, and var/secrets/{name} holds no token",
             code="no_secret",
             next_step=f"write the token to var/secrets/{name} of the data root, one line",
         )

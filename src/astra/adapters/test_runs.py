@@ -18,7 +18,7 @@ from astra.adapters.environments import Environment, ProvideEnvironment, provide
 from astra.adapters.workspaces import Workspaces
 from astra.adoption import target_command
 from astra.adoption.target_command import TestCommand
-from astra.changes import judging, junit, unittest_text
+from astra.changes import jest_report, judging, junit, unittest_text
 from astra.changes.judging import Judgement
 from astra.changes.junit import Case, Report, State
 from astra.trusted.changes.evidence import Failure, TestReport, TestVerdict
@@ -226,7 +226,9 @@ def _find_report(command: TestCommand, folder: Path, screen: _Screen) -> tuple[R
 
 def _read_report(folder: Path) -> tuple[Report | None, str]:
     try:
-        return junit.read(read_result(folder, _REPORT, most=junit.LARGEST)), ""
+        data = read_result(folder, _REPORT, most=junit.LARGEST)
+        read = jest_report.read if data.lstrip()[:1] == b"{" else junit.read
+        return read(data), ""
     except AstraError as error:
         return None, one_line(error.detail, 300)
 

@@ -44,7 +44,9 @@ def correct(detected: Detected, corrections: Corrections) -> Detected:
 
 def _correct_app(app: DetectedApp | None, corrections: Corrections) -> DetectedApp | None:
     if command := corrections.app_command:
-        listens = any(place in command for place in _PORT_PLACES)
+        # Only a server has an address to ask; without a place in its words it reads PORT.
+        has_place = any(place in command for place in _PORT_PLACES)
+        listens = has_place or bool(corrections.health_path)
         health_path = app.health_path if app and app.health_path else "/"
         app = DetectedApp(
             command=command, because=_THE_OPERATOR, listens=listens, health_path=health_path

@@ -18,7 +18,7 @@ from astra.adoption.repository_files import RepositoryFiles
 
 _MAKE_TEST = re.compile(r"^(test|check|tests)\s*:(?!=)", re.MULTILINE)
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
-_EXIT_CODE_ONLY = frozenset({"tox", "nox", "make", "npm", "jest", "go", "cargo"})
+_EXIT_CODE_ONLY = frozenset({"tox", "nox", "make", "npm", "go", "cargo"})
 _TEST_FOLDERS = ("tests", "test", "__tests__", "spec")
 
 

@@ -73,6 +73,8 @@ def _venv_steps(files: RepositoryFiles, packages: tuple[str, ...]) -> Iterator[S
         place = f".[{','.join(extras)}]" if extras else "."
         no_dependencies = ("--no-deps",) if files.has("uv.lock") else ()
         yield (*_PIP, *no_dependencies, "--editable", place)
+    elif requirements := _list_project_requirements(files):
+        yield (*_PIP, *requirements)
     if packages:
         yield (*_PIP, *packages)
 
@@ -81,6 +83,8 @@ def _npm_steps(files: RepositoryFiles, packages: tuple[str, ...]) -> Iterator[St
     locks = ("package-lock.json", "npm-shrinkwrap.json")
     described = [name for name in ("package.json", *locks) if files.has(name)]
     yield ("cp", *described, "{environment}/")
+    # The project's own scripts (prepare, postinstall) want files that are not in that folder.
+    yield ("npm", "pkg", "delete", "--prefix", "{environment}", "scripts")
     how = "ci" if files.has(*locks) else "install"
     yield ("npm", how, "--prefix", "{environment}", *_NPM)
     if packages:
@@ -92,8 +96,32 @@ def _find_requirements(files: RepositoryFiles) -> tuple[str, ...]:
 
 
 def _is_package(files: RepositoryFiles) -> bool:
-    project = files.read_table("pyproject.toml")
-    return files.has("setup.py") or bool({"project", "build-system"} & project.keys())
+    """Tell whether the project itself can be installed.
+
+    Without a build system it is a program beside its list of dependencies, as `uv init` writes it,
+    unless it says what would be installed.
+    """
+    document = files.read_table("pyproject.toml")
+    project = get_section(document, "project")
+    name = re.sub(r"[-.]+", "_", str(project.get("name", ""))).lower()
+    says_what = (
+        "scripts" in project
+        or "setuptools" in get_section(document, "tool")
+        or files.has(f"{name}/__init__.py")
+        or files.find(r"src/[^/]+/__init__\.py")
+    )
+    return files.has("setup.py") or "build-system" in document or bool(project and says_what)
+
+
+def _list_project_requirements(files: RepositoryFiles) -> tuple[str, ...]:
+    """List what a project that is no package depends on, with its extras for tests and servers."""
+    project = get_section(files.read_table("pyproject.toml"), "project")
+    if files.has("uv.lock"):
+        return ()
+    extras = get_section(project, "optional-dependencies")
+    lists = (project.get("dependencies"), *(extras[name] for name in _list_extras(files)))
+    requirements = (text for texts in lists for text in list_texts(texts))
+    return tuple(text for text in requirements if _PLAIN_REQUIREMENT.fullmatch(text))
 
 
 def _list_extras(files: RepositoryFiles) -> tuple[str, ...]:

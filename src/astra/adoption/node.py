@@ -9,7 +9,7 @@ from astra.adoption.repository_files import RepositoryFiles, get_section
 
 _REPORTED = {
     "vitest": "npx vitest run --reporter=default --reporter=junit --outputFile={junit}",
-    "jest": "npx jest",
+    "jest": "npx jest --json --outputFile={junit}",
     "mocha": "npx mocha --reporter xunit --reporter-option output={junit}",
     "node": "node --test --test-reporter=junit --test-reporter-destination={junit}",
 }
@@ -18,7 +18,13 @@ _TEST_WORDS = re.compile(r"node\s+(?:[\w=./-]+\s+)*--test\b")
 _TEST_WORD = re.compile(r"\s--test(?=\s|$)")
 _OPTIONS = re.compile(r"(?:mocha|node)((?:\s+[\w./=:@*-]+)*)")
 _REPORTER = re.compile(r"\s--(?:test-)?reporter(?:-destination)?[ =]\S+")
+_NPM_RUN = re.compile(r"\b(?:npm|yarn|pnpm) run (?:-s |--silent )?([\w:.-]+)")
 _NO_TEST = "no test specified"
+_CONFIGURATIONS = {
+    "vitest": r"vitest\.config\.\w+",
+    "jest": r"jest\.config\.\w+",
+    "mocha": r"\.mocharc(?:\.\w+)?",
+}
 
 
 def detect(files: RepositoryFiles) -> Detected | None:
@@ -26,30 +32,38 @@ def detect(files: RepositoryFiles) -> Detected | None:
         return None
     package = files.read_table("package.json")
     scripts = get_section(package, "scripts")
-    runner, because = _find_runner(files, package, str(scripts.get("test", "")))
+    test_script = str(scripts.get("test", ""))
+    runner, because = _find_runner(files, package, _expand_script(test_script, scripts))
     dependencies = _list_packages(package)
     return Detected(
         language="typescript" if files.has("tsconfig.json") else "javascript",
         versions=_find_versions(files, package),
         runner=runner,
-        test_command=_build_command(runner, str(scripts.get("test", ""))),
+        test_command=_build_command(runner, test_script),
         environment="auto" if dependencies else "",
         app=_find_app(files, package, scripts),
         because=because,
     )
 
 
+def _expand_script(script: str, scripts: dict[str, Any]) -> str:
+    """Put the scripts of the same file in place of `npm run NAME`.
+
+    >>> _expand_script("npm run lint && npm run unit", {"lint": "eslint .", "unit": "jest src"})
+    'eslint . && jest src'
+    """
+    return _NPM_RUN.sub(lambda match: str(scripts.get(match[1], match[0])), script)
+
+
 def _find_runner(
     files: RepositoryFiles, package: dict[str, Any], script: str
 ) -> tuple[str, tuple[str, ...]]:
     """Name the runner: the one that the test script starts, else the one that is installed."""
-    if _TEST_WORDS.search(script):
-        return "node", ('"test" in package.json',)
-    for name in ("vitest", "jest", "mocha"):
-        if re.search(rf"\b{name}\b", script):
-            return name, ('"test" in package.json',)
-    if script and _NO_TEST not in script:
-        return "npm", ('"test" in package.json',)
+    named = _find_named_runner(script)
+    if not named and len(configured := _list_configured(files)) == 1:
+        return configured[0]
+    if named or (script and _NO_TEST not in script):
+        return named or "npm", ('"test" in package.json',)
     packages = _list_packages(package)
     for name in ("vitest", "jest", "mocha"):
         if name in packages:
@@ -58,6 +72,21 @@ def _find_runner(
     if any("node:test" in text for text in samples):
         return "node", ("the tests import node:test",)
     return "", ()
+
+
+def _find_named_runner(script: str) -> str:
+    if _TEST_WORDS.search(script):
+        return "node"
+    names = ("vitest", "jest", "mocha")
+    return next((name for name in names if re.search(rf"\b{name}\b", script)), "")
+
+
+def _list_configured(files: RepositoryFiles) -> list[tuple[str, tuple[str, ...]]]:
+    """List the runners that have a configuration of their own at the top of the repository."""
+    runners = {
+        runner: path for runner, pattern in _CONFIGURATIONS.items() for path in files.find(pattern)
+    }
+    return [(runner, (path,)) for runner, path in runners.items()]
 
 
 def _build_command(runner: str, script: str) -> str:

@@ -7,6 +7,7 @@ from astra.adapters.boxes.boxes_only import BoxesOnly
 from astra.adapters.boxes.clone_following import CloneFollower
 from astra.adapters.boxes.clone_keeping import rules_file
 from astra.adapters.boxes.sandbox import Sandbox
+from astra.adapters.operators_remote import read_token
 from astra.bootstrap.base import Base
 from astra.bootstrap.changing import ChangeParts
 from astra.flow import Lane, lanes
@@ -27,6 +28,7 @@ def make_sync(base: Base, parts: ChangeParts, opened: ExitStack) -> Sync:
         clock=base.clock,
         ssh_key=base.root.ledger_key_file.with_name("push.key"),
         read_address=lambda: _read_upstream(base),
+        read_token=lambda: _read_upstream_token(base),
     )
     opened.callback(upstream.close)
     upstream_sync = Sync(
@@ -79,3 +81,8 @@ def _read_upstream(base: Base) -> GitAddress | None:
         return read_git_address(address, key="target.upstream")
     target = base.root.require_first_record().data["target"]
     return read_git_address(str(Path(target)), key="target") if target else None
+
+
+def _read_upstream_token(base: Base) -> str:
+    name = base.configuration().target.upstream_token
+    return read_token(base.root, name, setting="[target] upstream_token")

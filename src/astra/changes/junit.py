@@ -12,8 +12,9 @@ from xml.parsers import expat
 from astra.trusted.kernel.errors import Refused
 from astra.trusted.kernel.text import one_line
 
-LARGEST = 8 * 1024 * 1024
+LARGEST = 32 * 1024 * 1024
 MOST_CASES = 100_000
+"""A passed case of pytest takes 150 bytes or so: what is read may be the most cases, and longer."""
 DEEPEST = 16
 _LONGEST_NAME = 500
 _LONGEST_MESSAGE = 400
@@ -80,15 +81,15 @@ class Report:
 
 def read(data: bytes) -> Report:
     if len(data) > LARGEST:
-        raise _unreadable_error(f"is larger than {LARGEST:,} bytes")
+        raise make_unreadable_error(f"is larger than {LARGEST:,} bytes")
     reader = _Reader()
     try:
         reader.parser.Parse(data, True)  # noqa: FBT003 - expat's own way to say "all of it"
     except expat.ExpatError as error:
-        raise _unreadable_error(f"is no XML: {error}") from None
+        raise make_unreadable_error(f"is no XML: {error}") from None
     if not reader.saw_suite:
-        raise _unreadable_error("is no JUnit report")
-    return _merge_cases(reader.report)
+        raise make_unreadable_error("is no JUnit report")
+    return merge_cases(reader.report)
 
 
 class _Reader:
@@ -109,7 +110,7 @@ class _Reader:
     def _start_element(self, name: str, attributes: dict[str, str]) -> None:
         self._depth += 1
         if self._depth > DEEPEST:
-            raise _unreadable_error(f"is nested deeper than {DEEPEST}")
+            raise make_unreadable_error(f"is nested deeper than {DEEPEST}")
         if name in _SUITES:
             self._read_suite(name, attributes)
         elif name == "testcase":
@@ -133,7 +134,7 @@ class _Reader:
 
     def _begin_case(self, attributes: dict[str, str]) -> None:
         if len(self.report.cases) >= MOST_CASES:
-            raise _unreadable_error(f"has more than {MOST_CASES:,} tests")
+            raise make_unreadable_error(f"has more than {MOST_CASES:,} tests")
         self._case = Case(
             name=attributes.get("name", "")[:_LONGEST_NAME],
             group=attributes.get("classname", "")[:_LONGEST_NAME],
@@ -155,7 +156,7 @@ class _Reader:
             self._message_missing = False
 
 
-def _merge_cases(report: Report) -> Report:
+def merge_cases(report: Report) -> Report:
     """Keep one case for each name, at its worst: a report may not outvote a failure."""
     merged: dict[tuple[str, str, str], Case] = {}
     for case in report.cases:
@@ -177,10 +178,10 @@ def _read_count(attributes: dict[str, str], name: str) -> int:
 
 
 def _refuse_declaration(*_words: object) -> None:
-    raise _unreadable_error("declares a document type or an entity")
+    raise make_unreadable_error("declares a document type or an entity")
 
 
-def _unreadable_error(why: str) -> UnreadableReport:
+def make_unreadable_error(why: str) -> UnreadableReport:
     return UnreadableReport(
         f"the test report {why}", next_step="have the test runner write plain JUnit XML"
     )

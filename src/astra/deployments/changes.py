@@ -80,7 +80,7 @@ class ApprovedChanges:
                 code="tests_missing",
                 reason=f"the tests of {change.id} did not pass ({tests})",
                 next_step="propose a change whose tests pass; an operator can insist with"
-                " `astra deploy --force`",
+                " `astra deploy --force`, or sign [deploy] require_tests = false",
             )
         if moved_reason := self._describe_drift(change):
             return Verdict(

@@ -115,7 +115,8 @@ def test_a_token_is_named_by_a_plain_name(name: str, tmp_path: Path) -> None:
         with pytest.raises(BadSetting):
             configuration.parse(text)
     else:
-        assert read_token(DataRoot(tmp_path), configuration.parse(text).deploy.push_token) == ""
+        name = configuration.parse(text).deploy.push_token
+        assert read_token(DataRoot(tmp_path), name, setting="[deploy] push_token") == ""
 
 
 @pytest.mark.parametrize("content", ["", "two\nlines", "a b", "tok\x00en"])
@@ -124,7 +125,7 @@ def test_a_token_that_could_be_more_than_a_header_is_refused(content: str, tmp_p
     (root.var / "secrets").mkdir(parents=True)
     (root.var / "secrets" / "PUSH").write_text(content)
     with pytest.raises(Refused):
-        read_token(root, "PUSH")
+        read_token(root, "PUSH", setting="[deploy] push_token")
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from astra.deployments.pushing import BEHIND, DENIED, REFUSED, UNREACHABLE, Push
 from astra.trusted.settings.deploy_settings import Forge
 from forge_service import ForgeService, forge_service
 from git_servers import SecureShell, make_bare, read_ref, secure_shell, smart_http
+from tls_certificates import write_certificate
 
 TOKEN = "tok-3f9a0c7b51"
 IDENTITY = ("-c", "user.name=Someone", "-c", "user.email=someone@localhost")
@@ -72,6 +73,18 @@ def test_a_commit_goes_over_http_with_the_token_and_again_changes_nothing(truste
     with smart_http(trusted.folder / "remotes", TOKEN) as server:
         push = trusted.push(f"{server.address}/team/app.git", token=TOKEN)
         assert [push.push(commit).ok, push.push(commit).ok] == [True, True]
+    assert read_ref(trusted.remote, "main") == commit
+
+
+def test_a_commit_goes_over_https_to_a_host_whose_certificate_counts(trusted: Trusted) -> None:
+    commit = trusted.commit("one")
+    write_certificate(trusted.folder, "localhost")
+    with smart_http(trusted.folder / "remotes", TOKEN, trusted.folder) as server:
+        push = trusted.push(f"{server.address}/team/app.git", token=TOKEN)
+        assert push.push(commit).code == UNREACHABLE, "nobody vouches for the host yet"
+        assert server.authorizations == []
+        git(trusted.work, "config", "http.sslCAInfo", str(trusted.folder / "server.pem"))
+        assert push.push(commit).ok
     assert read_ref(trusted.remote, "main") == commit
 
 

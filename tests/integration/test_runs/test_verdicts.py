@@ -1,5 +1,6 @@
 """What a run of tests amounts to, in a real box with a real test runner."""
 
+import json
 from typing import Any
 
 import pytest
@@ -105,6 +106,18 @@ def test_any_runner_can_write_the_report_that_is_asked_for(target: Any, base: st
     script = 'echo "<testsuite><testcase name=\\"a\\"/></testsuite>" > {junit}'
     report = target.test(base, command=f"sh -c '{script}'")
     assert (report.verdict, report.passed) == (TestVerdict.PASSED, 1), report
+
+
+@pytest.mark.parametrize(
+    ("status", "verdict"), [("passed", TestVerdict.PASSED), ("failed", TestVerdict.FAILED)]
+)
+def test_a_report_in_the_form_of_jest_is_read_too(
+    target: Any, base: str, status: str, verdict: TestVerdict
+) -> None:
+    cases = [{"title": "adds", "status": status}]
+    report = json.dumps({"testResults": [{"name": "a.test.js", "assertionResults": cases}]})
+    commit = target.commit({"report.json": report})
+    assert target.test(commit, command="cp report.json {junit}").verdict is verdict
 
 
 def test_a_program_that_is_not_there_never_ran(target: Any, base: str) -> None:

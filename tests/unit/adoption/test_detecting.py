@@ -63,6 +63,11 @@ UNITTEST = "import unittest\n"
         ({"package.json": with_test("jest", "jest --ci")}, "jest", "auto"),
         ({"package.json": with_test("mocha", "mocha test/")}, "mocha", "auto"),
         ({"package.json": package(scripts={"test": "tsc && ./run"})}, "npm", ""),
+        ({"package.json": package(scripts={"test": "npm run unit", "unit": "jest x"})}, "jest", ""),
+        ({"package.json": with_test("x", "y"), "vitest.config.mts": ""}, "vitest", "auto"),
+        ({"package.json": with_test("x", "x"), "jest.config.js": ""}, "jest", "auto"),
+        ({"package.json": with_test("x", "x"), ".mocharc.yml": ""}, "mocha", "auto"),
+        ({"package.json": with_test("x", ""), ".mocharc": "", "jest.config.ts": ""}, "", "auto"),
         ({"package.json": "{}", "test/a.test.js": "import t from 'node:test'"}, "node", ""),
         ({"go.mod": "module a\n\ngo 1.22\n", "a_test.go": ""}, "go", ""),
         ({"Cargo.toml": '[package]\nrust-version = "1.80"\n'}, "cargo", ""),
@@ -393,6 +398,9 @@ def test_a_command_that_the_operator_names_keeps_the_health_address_of_the_sourc
 
 def test_a_worker_that_the_operator_names_has_no_port() -> None:
     files = RepositoryFiles(paths=frozenset({"a.py"}))
+    app = detect(files, Corrections(app_command="python a.py", health_path="/up")).app
+    assert app is not None
+    assert app.listens, "it has an address to ask, so it takes its port from the variable PORT"
     app = detect(files, Corrections(app_command="python a.py")).app
     assert app is not None
     assert not app.listens

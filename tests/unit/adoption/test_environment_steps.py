@@ -19,7 +19,20 @@ def test_requirements_for_running_and_for_testing_are_installed() -> None:
 
 def test_a_package_is_installed_as_a_pointer_with_its_test_extras() -> None:
     project = '[project]\nname = "a"\n[project.optional-dependencies]\ntest = ["x"]\ndocs = ["y"]'
-    assert steps({"pyproject.toml": project})[-1].endswith("--editable .[test]")
+    built = f"{project}\n[build-system]\n"
+    assert steps({"pyproject.toml": built})[-1].endswith("--editable .[test]")
+    for place in ("src/b/__init__.py", "a/__init__.py"):
+        assert steps({"pyproject.toml": project, place: ""})[-1].endswith("--editable .[test]")
+
+
+def test_a_program_without_a_build_system_gets_its_dependencies_and_is_not_installed() -> None:
+    project = (
+        '[project]\nname = "a"\ndependencies = ["flask>=3", "--index-url=http://evil"]\n'
+        '[project.optional-dependencies]\ntest = ["pytest-cov"]\ndocs = ["sphinx"]\n'
+    )
+    texts = {"pyproject.toml": project, "app.py": "", "test_app.py": ""}
+    assert steps(texts)[-1].endswith("off flask>=3 pytest-cov")
+    assert not any("--editable" in line for line in steps({**texts, "uv.lock": ""}))
 
 
 def test_groups_are_read_and_what_looks_like_an_option_is_not() -> None:
@@ -52,6 +65,11 @@ def test_npm_goes_by_the_lock_where_there_is_one() -> None:
     assert " install " in steps({"package.json": "{}"}, "npm")[-1]
 
 
+def test_the_projects_own_scripts_do_not_run_where_its_files_are_not() -> None:
+    lines = steps({"package.json": '{"scripts": {"prepare": "tsc"}}'}, "npm")
+    assert lines[1] == "npm pkg delete --prefix {environment} scripts"
+
+
 def test_auto_chooses_by_the_files() -> None:
     def choose(*names: str) -> str:
         return choose_kind("auto", RepositoryFiles(paths=frozenset(names)))
@@ -64,7 +82,8 @@ def test_auto_chooses_by_the_files() -> None:
 def test_an_extra_that_brings_the_server_is_installed_too() -> None:
     extras = 'docs = ["sphinx"]\nmainapp = ["gunicorn>=20", "gevent"]\n"a;b" = ["uvicorn"]\n'
     project = f'[project]\nname = "a"\n[project.optional-dependencies]\ntest = ["x"]\n{extras}'
-    files = RepositoryFiles(paths=frozenset({"pyproject.toml"}), texts={"pyproject.toml": project})
+    texts = {"pyproject.toml": f"{project}[build-system]\n"}
+    files = RepositoryFiles(paths=frozenset(texts), texts=texts)
     *_, editable = write_recipe("venv", files).steps
     assert editable[-2:] == ("--editable", ".[test,mainapp]")
 

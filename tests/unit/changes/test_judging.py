@@ -110,6 +110,13 @@ def test_a_report_that_is_not_plain_junit_is_no_report(data: bytes) -> None:
         junit.read(data)
 
 
+def test_a_report_of_as_many_tests_as_count_is_read_whole() -> None:
+    case = b'<testcase classname="tests.test_module.TestClass" name="test_%06d" time="0.001">%s'
+    padding = b"<properties>" + b" " * 100 + b"</properties></testcase>"
+    cases = b"".join(case % (number, padding) for number in range(junit.MOST_CASES))
+    assert junit.read(b"<testsuite>" + cases + b"</testsuite>").executed_count == junit.MOST_CASES
+
+
 @given(st.binary(max_size=200))
 def test_any_bytes_are_a_report_or_refused(data: bytes) -> None:
     try:

@@ -225,8 +225,9 @@ def _detected_lines(detected: "Detected") -> list[str]:
         "language": f"{detected.language} {detected.versions}".strip(),
         "tests": detected.test_command,
         "environment": detected.environment,
-        "app": detected.app.command if detected.app else "",
     }
+    if app := detected.app:
+        rows["app" if app.listens else "worker"] = app.command
     lines = [f"  {name:11} {printable(one_line(value))}" for name, value in rows.items() if value]
     lines += [f"  not found   {note}" for note in detected.missing]
     return ["", "Found in the repository:", *lines] if detected.language else []

@@ -12,6 +12,7 @@ names, and paths follow `--`.
 ('ls-tree', 'HEAD')
 """
 
+import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -91,12 +92,20 @@ SETTABLE = frozenset(
         "GIT_INDEX_FILE",
         "GIT_OBJECT_DIRECTORY",
         "GIT_QUARANTINE_PATH",
+        "GIT_SSL_CAINFO",
     }
 )
-"""What a caller may add to the environment: identities, and a temporary index or object folder."""
+"""What a caller may add to the environment: identities, a temporary index or object folder, and
+the certificate authority that a server over HTTPS is held against."""
 
 PROTOCOLS = frozenset({"", "file", "http", "https", "ssh"})
 """Plain http is for the loopback interface only: whoever reads an address sees to that."""
+
+NOT_ADMITTED = re.compile(
+    r"Host key verification failed|REMOTE HOST IDENTIFICATION|Permission denied"
+    r"|Authentication failed|could not read (?:Username|Password)|error: 40[13]"
+)
+"""What git says where a key or a token is not accepted, or a host is not known."""
 
 
 class GitFailed(AstraError):

@@ -16,7 +16,13 @@ from pathlib import Path
 from astra.trusted.changes.files import SUBMODULE
 from astra.trusted.changes.rebase import carry_over
 from astra.trusted.git.change_repo import GitChangeRepo, Identity
-from astra.trusted.git.git_command import GitCommand, GitFailed, run_git, upload_pack_option
+from astra.trusted.git.git_command import (
+    NOT_ADMITTED,
+    GitCommand,
+    GitFailed,
+    run_git,
+    upload_pack_option,
+)
 from astra.trusted.kernel.clock import Clock
 from astra.trusted.kernel.errors import AstraError
 from astra.trusted.kernel.private_files import write_private
@@ -45,6 +51,12 @@ _CONFIG = """[core]
 """
 _FORMAT = "--format=%H%x00%P%x00%an%x00%ae%x00%aI%x00%s"
 _FIELDS = 6
+_GIVE_ACCESS = (
+    "give the key var/keys/push.key, or over HTTPS the token of [target] upstream_token, the right"
+    " to read it; for an unknown SSH host, compare its fingerprint and add it to"
+    " var/keys/known_hosts"
+)
+_CHECK_ADDRESS = "check [target] upstream in astra.toml, and that this user may read it"
 _SECONDS = 600.0
 _LONGEST = 200
 
@@ -62,6 +74,8 @@ class GitUpstream:
     clock: Clock
     ssh_key: Path
     read_address: Callable[[], GitAddress | None]
+    read_token: Callable[[], str] = str
+    """Gives the token for an upstream over HTTPS, empty where there is none."""
     _repo: list[GitChangeRepo] = field(default_factory=list[GitChangeRepo])
 
     @property
@@ -86,6 +100,7 @@ class GitUpstream:
             return
         self._prepare()
         self._fetch_local(self.trusted, self.folder, f"refs/heads/{self.branch}", TRUSTED)
+        token = self.read_token()
         options = (upload_pack_option(),) if address.scheme == "file" else ()
         refspec = f"+refs/heads/{self.branch}:{UPSTREAM}"
         command = GitCommand(
@@ -93,12 +108,14 @@ class GitUpstream:
             arguments=(*FETCH, *options, "--", address.location, refspec),
             protocol=address.scheme,
             ssh_key=self.ssh_key if address.scheme == "ssh" else None,
+            authorization=address.authorize(token),
+            environment=self._name_authority(),
             timeout=_SECONDS,
         )
         try:
             run_git(command)
         except GitFailed as error:
-            raise self._make_unreachable(error.detail) from None
+            raise self._make_unreachable(error.detail, token) from None
 
     def tip(self) -> str | None:
         return self._resolve(UPSTREAM) if self.folder.is_dir() else None
@@ -189,11 +206,19 @@ class GitUpstream:
         command = GitCommand(repository=self.folder, arguments=arguments)
         return run_git(command, accept=frozenset({0, 1})).output.decode().strip() or None
 
-    def _make_unreachable(self, detail: str) -> UpstreamUnreachable:
+    def _name_authority(self) -> dict[str, str]:
+        """Name the certificate authority that the operator gave the trusted repository."""
+        command = GitCommand(
+            repository=self.trusted, arguments=("config", "--get", "http.sslCAInfo")
+        )
+        path = run_git(command, accept=frozenset({0, 1})).output.decode().strip()
+        return {"GIT_SSL_CAINFO": path} if path else {}
+
+    def _make_unreachable(self, detail: str, token: str) -> UpstreamUnreachable:
+        reason = hide_credentials(detail.replace(token, "…") if token else detail)
         return UpstreamUnreachable(
-            f"{self.branch} of {self.address} was not fetched:"
-            f" {one_line(hide_credentials(detail), 500)}",
-            next_step="check [target] upstream in astra.toml, and that this user may read it",
+            f"{self.branch} of {self.address} was not fetched: {one_line(reason, 500)}",
+            next_step=_GIVE_ACCESS if NOT_ADMITTED.search(detail) else _CHECK_ADDRESS,
         )
 
     def _run_git(self, *arguments: str) -> bytes:

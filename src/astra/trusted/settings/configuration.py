@@ -17,7 +17,7 @@ from astra.trusted.kernel.errors import BadSetting
 from astra.trusted.settings.app_settings import App
 from astra.trusted.settings.deploy_settings import Deploy
 from astra.trusted.settings.egress_settings import Egress
-from astra.trusted.settings.git_address import read_git_address
+from astra.trusted.settings.git_address import check_token_name, read_git_address
 from astra.trusted.settings.server_settings import Mcp
 from astra.trusted.settings.spend_settings import Spend
 from astra.trusted.settings.typed_tables import Variables, build_section
@@ -92,11 +92,12 @@ class Target:
     auto_approve_until: str = ""
     upstream: str = ""
     """Where people's commits come from; the repository that the root was made from by default."""
+    upstream_token: str = ""
+    """The name of a file in var/secrets with the token for an upstream over HTTPS."""
     sync: SyncPolicy = field(default_factory=SyncPolicy)
 
     def __post_init__(self) -> None:
-        if self.upstream:
-            read_git_address(self.upstream, key="target.upstream")
+        self._check_upstream()
         if self.environment not in {"", *ENVIRONMENTS} and not self.environment.startswith("/"):
             raise BadSetting(
                 f"target.environment is {self.environment[:100]!r}",
@@ -118,6 +119,17 @@ class Target:
                     key="target.registries",
                 )
         self._check_packages()
+
+    def _check_upstream(self) -> None:
+        check_token_name(self.upstream_token, key="target.upstream_token")
+        address = read_git_address(self.upstream, key="target.upstream") if self.upstream else None
+        if self.upstream_token and not (address and address.takes_token):
+            raise BadSetting(
+                "target.upstream_token is for an upstream over HTTPS",
+                next_step='set upstream = "https://…" with it; over SSH the key var/keys/push.key'
+                " of the data root is used",
+                key="target.upstream_token",
+            )
 
     def _check_packages(self) -> None:
         if self.packages and self.environment not in {"auto", "venv", "npm"}:

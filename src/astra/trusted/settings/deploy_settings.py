@@ -13,9 +13,8 @@ from urllib.parse import urlsplit
 
 from astra.trusted.kernel.errors import BadSetting
 from astra.trusted.settings.fleet_settings import Fleet
-from astra.trusted.settings.git_address import read_git_address
+from astra.trusted.settings.git_address import check_token_name, read_git_address
 
-_SECRET_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _PLACE = re.compile(r"(?:.*/)?(?P<owner>[\w.-]+)/(?P<name>[\w.-]+?)(?:\.git)?/?")
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _API_PATHS = {"github": "/api/v3", "gitea": "/api/v1"}
@@ -52,13 +51,7 @@ class Deploy:
     def __post_init__(self) -> None:
         if self.push_remote:
             read_git_address(self.push_remote, key="deploy.push_remote")
-        if self.push_token and not _SECRET_NAME.fullmatch(self.push_token):
-            raise BadSetting(
-                "deploy.push_token names a file of var/secrets; a token itself would stay in the"
-                " ledger for good",
-                next_step='write the token to var/secrets/PUSH, and push_token = "PUSH"',
-                key="deploy.push_token",
-            )
+        check_token_name(self.push_token, key="deploy.push_token")
         if self.forge_api:
             _refuse_api(self.forge_api)
         if self.push == "pull-request":

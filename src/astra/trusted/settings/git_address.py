@@ -17,6 +17,7 @@ Traceback (most recent call last):
 astra.trusted.kernel.errors.BadSetting: target.upstream is no address of a git repository
 """
 
+import base64
 import re
 from dataclasses import dataclass
 
@@ -27,6 +28,7 @@ _LOOPBACK = re.compile(r"http://(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5}
 _SCP = re.compile(r"[A-Za-z0-9._][A-Za-z0-9._-]*@[A-Za-z0-9][A-Za-z0-9.-]*:[^\s:-][^\s\x00-\x1f]*")
 _FOLDER = re.compile(r"/[^\x00-\x1f\x7f]*")
 _CREDENTIALS = re.compile(r"//[^/@\s]+@")
+_SECRET_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +38,16 @@ class GitAddress:
 
     def without_credentials(self) -> str:
         return hide_credentials(self.location)
+
+    @property
+    def takes_token(self) -> bool:
+        return self.scheme in {"http", "https"}
+
+    def authorize(self, token: str) -> str:
+        """Give the header that carries a token to this address; over other transports none does."""
+        if not (token and self.takes_token):
+            return ""
+        return "Basic " + base64.b64encode(f"x-access-token:{token}".encode()).decode()
 
 
 def read_git_address(text: str, *, key: str) -> GitAddress:
@@ -52,6 +64,17 @@ def read_git_address(text: str, *, key: str) -> GitAddress:
         next_step="write https://…, ssh://…, user@host:path or file:///…, then config sign",
         key=key,
     )
+
+
+def check_token_name(name: str, *, key: str) -> None:
+    """Refuse what is no name of a file in var/secrets, such as a token itself."""
+    if name and not _SECRET_NAME.fullmatch(name):
+        setting = key.rpartition(".")[2]
+        raise BadSetting(
+            f"{key} names a file of var/secrets; a token itself would stay in the ledger for good",
+            next_step=f'write the token to var/secrets/TOKEN, and {setting} = "TOKEN"',
+            key=key,
+        )
 
 
 def hide_credentials(text: str) -> str:
