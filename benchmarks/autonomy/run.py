@@ -328,13 +328,14 @@ def wait_for_goal(astra: Astra) -> str:
 
 def find_change(astra: Astra, outcome: Outcome, find_end: Callable[[], str]) -> Any:
     """Find a change that waits for its signature; None ends the story, `why` says how."""
+    end = find_end()  # before the changes are read: an end right after its change is no end
     changes = astra.call("changes", "list")["items"]
     outcome.tries = len(changes)
     for change in changes:
         if change["state"] == "awaiting_approval":
             return change["id"]
-    outcome.why = find_end()
-    return None if outcome.why else False
+    outcome.why = end
+    return None if end else False
 
 
 def _all_succeeded(goal: dict[str, Any]) -> bool:
