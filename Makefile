@@ -68,7 +68,7 @@ test-model: setup .venv-model/.ready  ## plans with a real, very small language 
 	CMAKE_ARGS="-DGGML_NATIVE=OFF -DLLAVA_BUILD=OFF" .venv-model/bin/python -m pip install --quiet --no-deps --require-hashes -r requirements/model.txt
 	@touch $@
 
-autonomy: setup .venv-autonomy/.ready  ## from a desire to a deployed change with a real small model; writes benchmarks/AUTONOMY.md
+autonomy: setup .venv-autonomy/.ready $(CODER:%=.venv-%/.ready)  ## from a desire to a deployed change with a real small model; writes benchmarks/AUTONOMY.md
 	$(BIN)/python benchmarks/autonomy/run.py
 
 .venv-autonomy/.ready: requirements/autonomy.txt scripts/autonomy_model.py
@@ -76,6 +76,12 @@ autonomy: setup .venv-autonomy/.ready  ## from a desire to a deployed change wit
 	  $(PYTHON) -m venv .venv-autonomy && \
 	  .venv-autonomy/bin/python -m pip install --quiet --no-deps --require-hashes -r requirements/autonomy.txt && \
 	  .venv-autonomy/bin/python scripts/autonomy_model.py .venv-autonomy && touch $@; fi
+
+# Coding agents of others, for `CODER=aider make autonomy`.
+.venv-mini-swe-agent/.ready .venv-aider/.ready: .venv-%/.ready: requirements/%.txt
+	$(BIN)/uv venv -q --clear --python $(BIN)/python .venv-$*
+	$(BIN)/uv pip install -q --compile-bytecode --python .venv-$*/bin/python --require-hashes -r requirements/$*.txt
+	@touch $@
 
 test-servers: setup .servers/.ready  ## other MCP servers from the registries, behind the gate
 	REAL_SERVERS=$(CURDIR)/.servers $(BIN)/pytest -q -n 0 tests/real_servers
@@ -150,10 +156,12 @@ lock: setup  ## refresh the hashed requirements files
 	$(BIN)/uv pip compile -q --upgrade --universal --generate-hashes --no-header pyproject.toml --group bench -o requirements/bench.txt
 	$(BIN)/uv pip compile -q --upgrade --no-deps --universal --generate-hashes --no-header requirements/model.in -o requirements/model.txt
 	$(BIN)/uv pip compile -q --upgrade --no-deps --universal --generate-hashes --no-header requirements/autonomy.in -o requirements/autonomy.txt
+	$(BIN)/uv pip compile -q --upgrade --universal --generate-hashes --no-header requirements/mini-swe-agent.in -o requirements/mini-swe-agent.txt
+	$(BIN)/uv pip compile -q --upgrade --universal --generate-hashes --no-header requirements/aider.in -o requirements/aider.txt
 	$(BIN)/uv pip compile -q --upgrade --universal --generate-hashes --no-header requirements/servers.in -o requirements/servers.txt
 	$(BIN)/uv pip compile -q --upgrade --universal --generate-hashes --no-header requirements/arena.in -o requirements/arena.txt
 	$(BIN)/uv pip compile -q --upgrade --no-deps --universal --generate-hashes --no-header requirements/arena-data.in -o requirements/arena-data.txt
 
 clean:  ## remove what the other targets made
-	rm -rf .venv .venv-model .venv-autonomy .venv-arena .servers .venv-check-* .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist build
+	rm -rf .venv .venv-model .venv-autonomy .venv-mini-swe-agent .venv-aider .venv-arena .servers .venv-check-* .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist build
 	rm -rf web/node_modules src/astra/interfaces/web/dist src/astra/interfaces/web/docs

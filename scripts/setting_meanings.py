@@ -90,6 +90,8 @@ MEANINGS = {
     "deploy.fleet.wave_seconds": "how long a wave may take",
     "deploy.fleet.rollback_seconds": "how long going back may take",
     "coder.command": "a coding agent of yours for plans, instead of the built-in coder",
+    "coder.offer_model": "lets it call the model of `[model]` from its box, counted for the plan,"
+    " without its key",
     "model.name": "`openai:NAME`, `anthropic:NAME`, or a name that `base_url` knows",
     "model.base_url": "a server that speaks OpenAI's protocol",
     "model.key_env": "the variable or line of `.env` that holds its key",

@@ -8,10 +8,16 @@ import os
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 BUG = "quixbugs-"
 REPORT = Path(__file__).resolve().parents[1] / "AUTONOMY.md"
 NOTES = Path(__file__).with_name("notes.md")
+BUILT_IN = "built-in coder"
+COMPARISON = """\
+The same stories and bugs, written by coding agents of others in the box of a plan, which reach
+nothing but the model that Astra lends them. There, too, a scripted operator signs twice: the plan,
+and the diff with its evidence and deployment."""
 INTRODUCTION = """\
 Measured by `benchmarks/autonomy/run.py` with **{model}** on {cores} cores that others
 used as well, in stories on the example server. The operator is a script that signs twice: the
@@ -38,6 +44,11 @@ class Outcome:
     ledger: list[str] = field(default_factory=list[str])
 
 
+def name_run(model: str, coder: str) -> str:
+    """Name what is kept of a model, by itself or with a coding agent of somebody else."""
+    return f"{model} with {coder}" if coder else model
+
+
 def keep_outcome(file: Path, model: str, outcome: Outcome) -> None:
     kept = read_outcomes(file, model)
     kept[outcome.story] = outcome
@@ -62,6 +73,7 @@ def write_report(file: Path, model: str) -> None:
         "",
         INTRODUCTION.format(model=model, cores=os.cpu_count()),
     ]
+    lines += _compare_coders(file, model)
     for title, items in (("Stories", stories), ("QuixBugs", bugs)):
         lines += ["", f"## {title}", "", *_list_rows(items)] if items else []
     for item in stories:
@@ -70,6 +82,42 @@ def write_report(file: Path, model: str) -> None:
         lines += ["The ledger's story: " + " → ".join(_shorten(item.ledger)) + "."]
     lines += ["", NOTES.read_text().rstrip()]
     REPORT.write_text("\n".join(lines) + "\n")
+
+
+def _compare_coders(file: Path, model: str) -> list[str]:
+    """Put the coders side by side that were measured with a model; nothing where it is one."""
+    kept: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
+    prefix = name_run(model, " ").rstrip() + " "
+    coders = [name.removeprefix(prefix) for name in kept if name.startswith(prefix)]
+    if not coders:
+        return []
+    runs = {BUILT_IN: read_outcomes(file, model)}
+    runs |= {coder: read_outcomes(file, name_run(model, coder)) for coder in coders}
+    stories = dict.fromkeys(story for outcomes in runs.values() for story in outcomes)
+    return [
+        "",
+        "## Coders side by side",
+        "",
+        COMPARISON,
+        "",
+        f"| story | {' | '.join(runs)} |",
+        "| --- |" + " --- |" * len(runs),
+        *(
+            f"| {story.removeprefix(BUG)} | "
+            + " | ".join(_sum_up(outcomes.get(story)) for outcomes in runs.values())
+            + " |"
+            for story in stories
+        ),
+    ]
+
+
+def _sum_up(item: Outcome | None) -> str:
+    if item is None:
+        return "not measured"
+    return (
+        f"{_describe(item)}; {item.calls} calls, {item.tokens:,} tokens, {item.seconds:,.0f} s,"
+        f" {item.signatures} signatures, {item.harmful} harmful"
+    )
 
 
 def _list_rows(outcomes: list[Outcome]) -> list[str]:

@@ -9,6 +9,9 @@ overridden.
     python benchmarks/autonomy/run.py                       # serves the small model
     QUIXBUGS=folder AUTONOMY_MINUTES=60 python benchmarks/… # and the bugs of a copy of QuixBugs
     ASTRA_MODEL=name ASTRA_MODEL_BASE_URL=http://… [AUTONOMY_MODEL_KEY=…] python benchmarks/…
+    CODER=mini-swe-agent make autonomy                      # by a coding agent of somebody else's
+
+There a plan with one change of code takes the place of the goal; the rest is the same.
 """
 
 import contextlib
@@ -28,9 +31,10 @@ from urllib.request import Request, urlopen
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from quixbugs import list_bugs  # noqa: E402 - beside this file
+from coders import find_command, write_plan, write_settings  # noqa: E402 - beside this file
+from quixbugs import list_bugs  # noqa: E402
 from recording import Player, Recorder  # noqa: E402
-from report import Outcome, keep_outcome, write_report  # noqa: E402
+from report import Outcome, keep_outcome, name_run, write_report  # noqa: E402
 from stories import STORIES, Story  # noqa: E402
 
 PROJECT = HERE.parents[1]
@@ -40,6 +44,9 @@ TAPES = HERE / "tapes"
 MODEL_NAME = "qwen2.5-coder-1.5b-instruct-q4_k_m"
 PLUGINS = "-p no:cacheprovider -p pytest_timeout --timeout=60"
 ENDS = {"satisfied", "abandoned", "failed"}
+PLAN_ENDS = {"completed", "aborted", "rejected", "plan_failed", "paused"}
+SETTLED = "deployment_settled"
+DEPLOYMENT_ENDS = {SETTLED, "deployment_failed", "deployment_declined"}
 CONFIGURATION = """
 [target]
 branch = "trunk"
@@ -117,6 +124,7 @@ class Astra:
 
 
 def main() -> None:
+    coder = os.environ.get("CODER", "")
     ends = time.monotonic() + 60 * float(os.environ.get("AUTONOMY_MINUTES", "60"))
     with serve_model() as (model, url, key):
         for story in chosen_stories():
@@ -124,12 +132,24 @@ def main() -> None:
                 sys.stderr.write(f"{story.name}: the time is over, it was not begun\n")
                 break
             with Recorder(url, key) as recorder:
-                outcome = live(story, model, recorder)
-            keep_outcome(CACHE / "outcomes.json", model, outcome)
-            if story in STORIES:
+                outcome = live(story, model, recorder, command=find_coder(coder, story))
+            keep_outcome(CACHE / "outcomes.json", name_run(model, coder), outcome)
+            if story in STORIES and not coder:
                 keep_tape(story, recorder)
             write_report(CACHE / "outcomes.json", model)
             sys.stderr.write(f"{story.name}: {'passed' if outcome.passed else outcome.why}\n")
+
+
+def find_coder(name: str, story: Story) -> str:
+    """Give the command of the coding agent that is measured; the built-in coder has none."""
+    return find_command(name, PROJECT, list_writable(story)) if name else ""
+
+
+def list_writable(story: Story) -> list[str]:
+    """List the files that an agent is told of and may change."""
+    package = EXAMPLE / "agent_server"
+    theirs = [f"agent_server/{path.name}" for path in sorted(package.glob("*.py"))]
+    return [story.may_touch] if story.may_touch else theirs
 
 
 def keep_tape(story: Story, recorder: Recorder) -> None:
@@ -169,16 +189,19 @@ def serve_model() -> Iterator[tuple[str, str, str]]:
         server.stdin.close()
 
 
-def live(story: Story, model: str, tape: Recorder | Player) -> Outcome:
-    """Live a story from the wish to the deployed server; an end in words is an end, too."""
+def live(story: Story, model: str, tape: Recorder | Player, *, command: str = "") -> Outcome:
+    """Live a story from the wish to the deployed server; an end in words is an end, too.
+
+    With a command it is a coding agent's, and the wish is a plan's.
+    """
     outcome = Outcome(story=story.name, wish=story.wish)
     folder = Path(tempfile.mkdtemp(prefix="autonomy-"))
     astra = Astra(folder, model, tape.url)
     began = time.monotonic()
     try:
-        prepare(astra, story)
+        prepare(astra, story, write_settings(command) if command else "")
         before = read_files(folder)
-        run_story(astra, story, outcome)
+        run_story(astra, story, outcome, by_plan=bool(command))
         outcome.harmful = count_harmful(before, read_files(folder))
         outcome.ledger = read_ledger(astra)
     finally:
@@ -195,7 +218,7 @@ def live(story: Story, model: str, tape: Recorder | Player) -> Outcome:
     return outcome
 
 
-def prepare(astra: Astra, story: Story) -> None:
+def prepare(astra: Astra, story: Story, settings: str = "") -> None:
     """Make the target with the story's test, sign its settings, and let code be written."""
     for name in ("home", "config"):
         (astra.folder / name).mkdir()
@@ -212,19 +235,14 @@ def prepare(astra: Astra, story: Story) -> None:
     astra.call("init", target, "--throwaway")
     (astra.root / "astra.toml").write_text(
         CONFIGURATION.format(python=sys.executable, plugins=PLUGINS, tests=story.tests_folder)
+        + settings
     )
     astra.call("config", "sign")
     astra.call("flags", "set", "ASTRA_CODE_WRITE_ENABLED", "on")
 
 
-def run_story(astra: Astra, story: Story, outcome: Outcome) -> None:
-    outcome.stopped_at = "desire"
-    desire = astra.call("desires", "record", story.wish)["id"]
-    outcome.stopped_at = "goal"
-    astra.sign("goals", "adopt", "--desire", desire)
-    goal = wait_for(lambda: astra.call("goals", "list")["items"])[0]["id"]
-    outcome.stopped_at = "change"
-    change = wait_for(lambda: find_change(astra, goal, outcome))
+def run_story(astra: Astra, story: Story, outcome: Outcome, *, by_plan: bool = False) -> None:
+    change = change_by_plan(astra, story, outcome) if by_plan else change_by_goal(astra, outcome)
     if change is None:
         return
     outcome.diff = str(astra.call("changes", "diff", change).get("diff", ""))
@@ -235,9 +253,8 @@ def run_story(astra: Astra, story: Story, outcome: Outcome) -> None:
         return
     outcome.stopped_at = "deployment"
     astra.sign("approve", change, "--deploy")
-    shown = wait_for(lambda: find_end(astra, goal))
-    if shown["state"] != "satisfied" and not _all_succeeded(shown):
-        outcome.why = str(shown.get("why") or shown["state"])
+    outcome.why = wait_for_release(astra) if by_plan else wait_for_goal(astra)
+    if outcome.why:
         return
     outcome.stopped_at = "behaviour"
     port = astra.call("status")["app"]["port"]
@@ -246,19 +263,79 @@ def run_story(astra: Astra, story: Story, outcome: Outcome) -> None:
     outcome.why = "" if outcome.passed else "the deployed server does not do what was wished for"
 
 
-def find_change(astra: Astra, goal: str, outcome: Outcome) -> Any:
-    """Find a change that waits for its signature; None ends the story with the goal's own words."""
+def change_by_goal(astra: Astra, outcome: Outcome) -> Any:
+    """Have the built-in coder write the change, for a goal that one signature adopts."""
+    outcome.stopped_at = "desire"
+    desire = astra.call("desires", "record", outcome.wish)["id"]
+    outcome.stopped_at = "goal"
+    astra.sign("goals", "adopt", "--desire", desire)
+    goal = find_goal(astra)
+    outcome.stopped_at = "change"
+    return wait_for(lambda: find_change(astra, outcome, lambda: find_goals_end(astra, goal)))
+
+
+def change_by_plan(astra: Astra, story: Story, outcome: Outcome) -> Any:
+    """Have the configured coding agent write the change, under a plan that one signature allows."""
+    outcome.stopped_at = "plan"
+    file = astra.folder / "plan.json"
+    file.write_text(json.dumps(write_plan(story.wish, list_writable(story))))
+    plan = astra.call("plans", "draft", "--file", file)["id"]
+    astra.sign("plans", "approve", plan)
+    outcome.stopped_at = "change"
+    return wait_for(lambda: find_change(astra, outcome, lambda: find_plans_end(astra, plan)))
+
+
+def find_goal(astra: Astra) -> str:
+    return wait_for(lambda: astra.call("goals", "list")["items"])[0]["id"]
+
+
+def find_goals_end(astra: Astra, goal: str) -> str:
+    """Say why a goal will make no change any more, in its own words, or nothing."""
+    shown = astra.call("goals", "show", goal)
+    if shown["state"] not in ENDS and not shown.get("held"):
+        return ""
+    failed = [task for task in shown["tasks"] if task.get("detail")]
+    return failed[0]["detail"] if failed else str(shown.get("why") or shown["held"])
+
+
+def find_plans_end(astra: Astra, plan: str) -> str:
+    """Say why a plan will make no change any more, in its own words, or nothing."""
+    shown = astra.call("plans", "show", plan)
+    is_over = shown["state"] in PLAN_ENDS or shown["state"].startswith("blocked_")
+    results = [step["result"] for step in shown["steps_taken"] if step.get("result")]
+    return f"{shown['state']}: {[shown['reason'], *results][-1]}" if is_over else ""
+
+
+def wait_for_release(astra: Astra) -> str:
+    """Wait until the change is in service; gives why it is not, or nothing."""
+
+    def list_ends() -> list[dict[str, Any]]:
+        records = astra.call("ledger", "tail", "--count", "1000")["items"]
+        return [item for item in records if item["type"] in DEPLOYMENT_ENDS]
+
+    end = wait_for(list_ends)[-1]
+    reason = end["data"].get("reason") or end["data"].get("why") or "no reason was recorded"
+    return "" if end["type"] == SETTLED else f"{end['type']}: {reason}"
+
+
+def wait_for_goal(astra: Astra) -> str:
+    """Wait until the goal has ended; gives why it was not reached, or nothing."""
+    goal = find_goal(astra)
+    shown = wait_for(lambda: find_end(astra, goal))
+    is_reached = shown["state"] == "satisfied" or _all_succeeded(shown)
+    return "" if is_reached else str(shown.get("why") or shown["state"])
+
+
+def find_change(astra: Astra, outcome: Outcome, find_end: Callable[[], str]) -> Any:
+    """Find a change that waits for its signature; None ends the story, `why` says how."""
+    end = find_end()  # before the changes are read: an end right after its change is no end
     changes = astra.call("changes", "list")["items"]
     outcome.tries = len(changes)
     for change in changes:
         if change["state"] == "awaiting_approval":
             return change["id"]
-    shown = astra.call("goals", "show", goal)
-    if shown["state"] in ENDS or shown.get("held"):
-        failed = [task for task in shown["tasks"] if task.get("detail")]
-        outcome.why = failed[0]["detail"] if failed else str(shown.get("why") or shown["held"])
-        return None
-    return False
+    outcome.why = end
+    return None if end else False
 
 
 def _all_succeeded(goal: dict[str, Any]) -> bool:

@@ -1,6 +1,7 @@
 """The harness of `make autonomy`: with a scripted model, and with what a small one answered."""
 
 import json
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,31 @@ def test_a_wish_becomes_a_deployed_change_and_failing_tests_come_back_on_the_way
     assert outcome.ledger[-1] == "(the chain verifies)"
     assert "change_returned" in outcome.ledger
     assert "deployment_settled" in outcome.ledger
+
+
+AGENT = """
+import json, os, pathlib, urllib.request
+file = pathlib.Path("agent_server/api.py")
+question = pathlib.Path(os.environ["CODER_INSTRUCTIONS"]).read_text()
+asked = {"messages": [{"role": "user", "content": question}]}
+url = os.environ["OPENAI_BASE_URL"] + "/chat/completions"
+with urllib.request.urlopen(urllib.request.Request(url, json.dumps(asked).encode())) as answer:
+    greeting = json.load(answer)["choices"][0]["message"]["content"]
+file.write_text(file.read_text().replace("Hello from the agent", greeting))
+"""
+
+
+@pytest.mark.timeout(900)
+def test_a_coding_agent_of_somebody_else_goes_the_same_way_with_two_signatures() -> None:
+    command = shlex.join(["/usr/bin/python3", "-c", AGENT])
+    with Player([say("Good day"), say("Good day from the agent")]) as player:
+        outcome = run.live(GREETING, "scripted", player, command=command)
+    assert outcome.passed, outcome
+    assert outcome.tries == 2, "the first did not pass its tests, and the agent was told"
+    assert outcome.signatures == 2, "the plan, the diff"
+    assert outcome.harmful == 0
+    assert outcome.ledger[-1] == "(the chain verifies)"
+    assert {"agent_coder_called", "deployment_settled"} <= {*outcome.ledger}
 
 
 @pytest.mark.timeout(900)

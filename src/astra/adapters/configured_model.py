@@ -1,18 +1,21 @@
 """The language model that the signed configuration names."""
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from astra.adapters.language_models import LanguageModel
+from astra.adapters.lent_model import LentModel
 from astra.adapters.model_calls import Charge, Meter
-from astra.adapters.model_endpoints import Endpoint, endpoint
+from astra.adapters.model_endpoints import ANTHROPIC, Endpoint, endpoint
 from astra.adapters.model_streams import Patience
 from astra.adapters.smoke_probes import ModelAddress
 from astra.adapters.talking_models import TalkingModel
 from astra.persona.speech import Talker
-from astra.plans.ports import Model, NoModel
+from astra.plans.ports import Model, NoModel, Usage
 from astra.spend.model import NOBODY, Account
 from astra.trusted.files.data_root import DataRoot
+from astra.trusted.kernel.errors import BadSetting
 from astra.trusted.kernel.text import one_line
 from astra.trusted.ledger.ports import Ledger
 from astra.trusted.policy import authority, contract
@@ -58,6 +61,22 @@ class ConfiguredModel:
             endpoint=self._find_endpoint(_NO_TALK),
             patience=self._find_patience(),
             charge=Charge(meter=self.meter, account=account),
+        )
+
+    def lend(self, account: Account, count: Callable[[Usage], None]) -> LentModel:
+        """Lend the model to a program in a box, on somebody's account."""
+        model_endpoint = self._find_endpoint("there is none to lend to [coder] command")
+        if model_endpoint.provider == ANTHROPIC:
+            raise BadSetting(
+                "coder.offer_model: Anthropic's protocol is not passed on to a box",
+                next_step="give the command a model of its own, with [[egress.secrets]]",
+                key="coder.offer_model",
+            )
+        return LentModel(
+            endpoint=model_endpoint,
+            charge=Charge(meter=self.meter, account=account),
+            patience=self._find_patience(),
+            count=count,
         )
 
     def _find_patience(self) -> Patience:

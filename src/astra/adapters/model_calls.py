@@ -1,15 +1,16 @@
 """The one place from which models are called: counted before, sent, settled after.
 
 `language_models` and `talking_models` build what is sent and read what comes back; nothing else in
-Astra imports the library's request functions (a test holds it to that). How a call ended decides
+Astra imports the library's request functions (a test holds it to that). `lent_model` passes on what
+a program in a box sends, and counts it here too. How a call ended decides
 what counts: what the server reported, nothing where it was never reached or refused the request,
 and all that was reserved where nobody can know.
 """
 
 import json
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from astra.spend.book import Estimate, Reservation
@@ -83,14 +84,14 @@ async def request_reply(model: "Model[Any]", sending: Sending, charge: Charge) -
     """Have a model answer in one piece."""
     from pydantic_ai.direct import model_request
 
-    async with _count(charge, sending) as outcome:
+    async with count_call(charge, sending.estimate) as counted:
         response = await model_request(
             model,
             list(sending.messages),
             model_settings=sending.settings,
             model_request_parameters=sending.parameters,
         )
-        outcome.response = response
+        _note_response(counted, response)
     return response
 
 
@@ -101,7 +102,7 @@ async def stream_reply(
     """Have a model answer piece by piece."""
     from pydantic_ai.direct import model_request_stream
 
-    async with _count(charge, sending) as outcome:
+    async with count_call(charge, sending.estimate) as counted:
         stream_context = model_request_stream(
             model,
             list(sending.messages),
@@ -110,37 +111,44 @@ async def stream_reply(
         )
         async with stream_context as stream:
             yield stream
-            outcome.response = stream.get()
+            _note_response(counted, stream.get())
 
 
-class _Outcome:
-    """What came of a call that is counted."""
+@dataclass
+class CountedCall:
+    """What came of a call that is counted, as its server reported it."""
 
-    response: "ModelResponse | None" = None
+    report: Report = field(default_factory=Report)
+    received_bytes: int = 0
 
 
 @asynccontextmanager
-async def _count(charge: Charge, sending: Sending) -> AsyncGenerator[_Outcome]:
-    meter, outcome = charge.meter, _Outcome()
+async def count_call(
+    charge: Charge, estimate: Callable[[], Estimate]
+) -> AsyncGenerator[CountedCall]:
+    """Reserve the most that a call can take, and settle it by what came of it."""
+    meter, counted = charge.meter, CountedCall()
     if meter is None or not meter.has_caps(charge.account):
-        yield outcome
+        yield counted
         return
-    reservation = meter.reserve(charge.account, sending.estimate())
+    reservation = meter.reserve(charge.account, estimate())
     if reservation is None:  # the last cap was signed away in this moment
-        yield outcome
+        yield counted
         return
     try:
-        yield outcome
+        yield counted
     except BaseException as error:  # however it ended, it is settled, and goes on as it was
         if _never_arrived(error):
             meter.release(reservation)
         else:
             meter.settle_uncertain(reservation, f"the call ended by {type(error).__name__}")
         raise
-    response = outcome.response
-    assert response is not None  # noqa: S101 - the body ended without an error
-    report, size = read_report(response), sum(map(_measure_part, response.parts))
-    meter.settle(reservation, report, received_bytes=size)
+    meter.settle(reservation, counted.report, received_bytes=counted.received_bytes)
+
+
+def _note_response(counted: CountedCall, response: "ModelResponse") -> None:
+    counted.report = read_report(response)
+    counted.received_bytes = sum(map(_measure_part, response.parts))
 
 
 def read_report(response: "ModelResponse") -> Report:

@@ -465,10 +465,11 @@ def make_coder(
     boxes_of_plan: Callable[[str], PlanBoxes],
     digest: Callable[[], str],
 ) -> PlanCoder:
+    models = find_model(base, "code")
     return PlanCoder(
         register=planning.register,
         contracts=planning.contracts,
-        models=find_model(base, "code"),
+        models=models,
         source=SourceForCoder(source=lambda: views.current.source, contracts=planning.contracts),
         agent=BoxedCodingAgent(
             command=lambda: base.configuration().coder.command,
@@ -476,6 +477,8 @@ def make_coder(
             workspaces=parts.workspaces,
             commit=parts.repo.head,
             plan_boxes=boxes_of_plan,
+            offers_model=lambda: base.configuration().coder.offer_model,
+            lend=models.lend,
         ),
         proposals=ProposedByTool(counter),
         proposed=ProposedChanges(

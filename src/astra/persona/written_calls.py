@@ -34,7 +34,9 @@ def find_calls(
             continue
         documents = cast("list[Any]", document) if isinstance(document, list) else [document]
         named_calls = [
-            call for item in documents if (call := read_call(item)) and call[0] in offered
+            (name, call[1])
+            for item in documents
+            if (call := read_call(item)) and (name := _find_offered(call[0], offered))
         ]
         if not named_calls or len(named_calls) != len(documents):
             continue
@@ -43,6 +45,11 @@ def find_calls(
             calls.append(Wanted(id=identifier, tool=name, arguments=arguments))
         remaining_text = remaining_text.replace(raw, "", 1)
     return WrittenCalls(calls=tuple(calls), text=_strip_marks(remaining_text) if calls else text)
+
+
+def _find_offered(name: str, offered: Collection[str]) -> str:
+    """Give a tool by its name, also as documents and commands spell it: with dots."""
+    return next((spelled for spelled in (name, name.replace(".", "_")) if spelled in offered), "")
 
 
 def _text_of(utterance: Utterance) -> str:

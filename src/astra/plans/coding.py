@@ -44,8 +44,10 @@ class CodingAgent(Protocol):
         """Give the name of its program, or nothing where none is configured."""
         ...
 
-    def diff(self, plan: AgentPlan, instructions: str) -> tuple[str, tuple[str, ...]]:
-        """Give the diff it made, and the paths in it."""
+    def diff(
+        self, plan: AgentPlan, instructions: str, count: Callable[[Usage], None]
+    ) -> tuple[str, tuple[str, ...]]:
+        """Give the diff it made, and the paths in it; `count` takes what each call used."""
         ...
 
 
@@ -73,7 +75,7 @@ class PlanCoder:
         return describe_proposed(change)
 
     def _by_agent(self, plan: AgentPlan, instructions: str, name: str) -> Proposal:
-        diff, paths = self.agent.diff(plan, instructions)
+        diff, paths = self.agent.diff(plan, instructions, _CallCount(self.register, plan))
         self._refuse_outside(plan, dict.fromkeys(paths))
         facts = _describe_proposal(plan, instructions, name, prompts.CODING)
         return Proposal(diff=diff, supersedes=self._find_superseded(plan), **facts)

@@ -24,7 +24,6 @@ from astra.plans.ports import (
     Usage,
 )
 from astra.plans.register import Register
-from astra.plans.schema import BadPlan
 from astra.plans.sketches import (
     SketchForm,
     add_missing_skills,
@@ -163,7 +162,9 @@ class Drafting:
         usage, answer = asked.reply.usage, quote_answer(asked.reply)
         try:
             if asked.answer is None:
-                raise BadPlan(asked.problem, next_step="ask again")
+                why = f"{asked.tries} answers in a row were not in the form: {asked.problem}"
+                self._record_failure(plan, INVALID, why, usage)
+                return
             questions = _list_questions(asked.answer)
             if questions:
                 self._record_questions(plan, questions, usage)

@@ -1,6 +1,6 @@
 """The coder: instructions become a proposal inside the plan's write paths, and cost a step."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -8,7 +8,7 @@ import pytest
 from astra.plans.code.memory import LedgerMemory
 from astra.plans.coding import PlanCoder
 from astra.plans.model import AgentPlan
-from astra.plans.ports import ChangeOutcome, Proposal
+from astra.plans.ports import ChangeOutcome, Proposal, Usage
 from astra.plans.proposed import ProposedChanges
 from astra.plans.schema import Permissions
 from astra.plans.states import State
@@ -26,7 +26,10 @@ class Agent:
     def __init__(self, name: str = "", paths: tuple[str, ...] = ()) -> None:
         self.name, self.paths = name, paths
 
-    def diff(self, plan: AgentPlan, instructions: str) -> tuple[str, tuple[str, ...]]:
+    def diff(
+        self, plan: AgentPlan, instructions: str, count: Callable[[Usage], None]
+    ) -> tuple[str, tuple[str, ...]]:
+        del count
         return f"diff for {plan.id}: {instructions}", self.paths
 
 

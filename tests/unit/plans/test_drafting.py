@@ -158,6 +158,19 @@ def test_garbage_is_never_a_stack_trace(gate: GateInMemory, garbage: Any) -> Non
     assert (failed.state, failed.reason) == (State.PLAN_FAILED, "plan_invalid")
 
 
+def test_three_answers_out_of_form_end_the_draft_and_nobody_is_asked_a_fourth_time(
+    gate: GateInMemory,
+) -> None:
+    plan = asked(gate, *(["I cannot do that"] * 12))
+    failed = advance(gate, plan)
+    assert (failed.state, failed.reason) == (State.PLAN_FAILED, "plan_invalid")
+    assert failed.detail.startswith("3 answers in a row were not in the form")
+    model = gate.models.model
+    assert isinstance(model, Scripted)
+    assert len(model.prompts) == 3
+    assert failed.calls == 3
+
+
 def test_a_plan_that_asks_for_too_much_is_sent_back_with_the_reason(
     gate: GateInMemory, document: Document
 ) -> None:

@@ -2,25 +2,31 @@
 
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from astra.adapters import lent_model
 from astra.adapters.agent_views import Source
 from astra.adapters.boxes.plan_boxes import PlanBoxes
+from astra.adapters.lent_model import LentModel
 from astra.adapters.workspaces import PLACE, Workspaces
 from astra.changes import patches
+from astra.plans.drafting import account_of
 from astra.plans.grants import absolute
 from astra.plans.model import AgentPlan
-from astra.plans.ports import Proposal
+from astra.plans.ports import Proposal, Usage
 from astra.plans.schema import Permissions
 from astra.plans.terms import Contracts
+from astra.spend.model import Account
 from astra.trusted.calls.counter import Counter, Request
 from astra.trusted.kernel.errors import AstraError, BadSetting, Refused
 from astra.trusted.kernel.text import one_line
 from astra.trusted.policy.call import Actor, Role
+from astra.trusted.policy.manifest import Manifest
 from astra.trusted.sandbox import toolchain
 from astra.trusted.sandbox.ports import Boxes, BoxRequest, Outcome
 
+Count = Callable[[Usage], None]
 AGENT_SECONDS = 1_800.0
 _MOST_FILES, _MOST_CHARACTERS = 40, 60_000
 _LARGEST_DIFF = 4_000_000
@@ -80,14 +86,19 @@ class BoxedCodingAgent:
     workspaces: Workspaces
     commit: Callable[[], str]
     plan_boxes: Callable[[str], PlanBoxes]
+    offers_model: Callable[[], bool]
+    lend: Callable[[Account, Count], LentModel]
 
     @property
     def name(self) -> str:
         command_parts = self._split_command()
         return command_parts[0] if command_parts else ""
 
-    def diff(self, plan: AgentPlan, instructions: str) -> tuple[str, tuple[str, ...]]:
+    def diff(self, plan: AgentPlan, instructions: str, count: Count) -> tuple[str, tuple[str, ...]]:
         manifest = self.plan_boxes(plan.id).make_manifest(AGENT_SECONDS)
+        model = self.lend(account_of(plan), count) if self.offers_model() else None
+        if model is not None:
+            manifest = _offer(model, manifest)
         script = _WORK.format(place=PLACE)
         with self.workspaces.open(self.commit()) as workspace:
             request = BoxRequest(
@@ -103,8 +114,11 @@ class BoxedCodingAgent:
                 workspace=workspace,
                 label=plan.id,
                 environment=self.plan_boxes(plan.id).environment(),
+                own_services={lent_model.HOST: model.connect} if model is not None else {},
             )
             outcome = self.boxes.run(request)
+        if model is not None and model.refusals:
+            raise model.refusals[-1]  # its work was cut off, however it ended
         diff = _diff_of(outcome)
         parts = patches.parse(diff.encode())
         changed_paths = (path for part in parts for path in (part.old_path, part.new_path) if path)
@@ -149,6 +163,21 @@ class ProposedByTool:
 
 def _make_edit(path: str, text: str | None) -> dict[str, Any]:
     return {"path": path, "delete": True} if text is None else {"path": path, "content": text}
+
+
+def _offer(model: LentModel, manifest: Manifest) -> Manifest:
+    """Tell a box where the model is, in the variables that most programs read."""
+    names = {
+        "OPENAI_BASE_URL": lent_model.URL,
+        "OPENAI_API_BASE": lent_model.URL,
+        "OPENAI_API_KEY": "none",
+        "CODER_MODEL": model.endpoint.model,
+    }
+    return replace(
+        manifest,
+        network_domains=(*manifest.network_domains, f"{lent_model.HOST}:80"),
+        environment={**manifest.environment, **names},
+    )
 
 
 def _diff_of(outcome: Outcome) -> str:

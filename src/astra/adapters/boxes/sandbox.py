@@ -114,7 +114,9 @@ class Sandbox:
             on_output=request.on_output,
             record=record,
             announce=announce,
-            internet=self.reach_inner(*request.inner_hosts),
+            internet=replace(
+                self.reach_inner(*request.inner_hosts), own_services=request.own_services
+            ),
             groups=self.groups,
         )
         self._record_end(outcome, request)

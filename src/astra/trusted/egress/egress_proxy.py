@@ -14,7 +14,7 @@ import contextlib
 import socket
 import ssl
 import threading
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from astra.trusted.egress import http_head, secured_request
@@ -106,6 +106,10 @@ class Internet:
     dial: Callable[[str, int], socket.socket]
     inner_hosts: frozenset[str] = frozenset()
     """Hosts that the operator signed by name, which may be servers of their own network."""
+    own_services: Mapping[str, Callable[[], socket.socket]] = field(
+        default_factory=dict[str, Callable[[], socket.socket]]
+    )
+    """Names that Astra itself answers for, each with how it is connected; never looked up."""
     trust: Callable[[], ssl.SSLContext] = ssl.create_default_context
     """Gives what decides whose certificates count, where the proxy itself speaks TLS."""
 
@@ -333,6 +337,9 @@ class EgressProxy:
         if not domains.allows(self.grants, visit.host, visit.port):
             has_host_grant = domains.names_host(self.grants, visit.host)
             raise Denied("port_not_granted" if has_host_grant else "not_granted")
+        if connect := self.internet.own_services.get(visit.host):
+            self._announce_visit(visit)
+            return connect()
         try:
             addresses = self.internet.resolve(visit.host, visit.port)
         except (OSError, UnicodeError):

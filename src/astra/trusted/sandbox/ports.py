@@ -8,11 +8,11 @@ Who is asked decides the grants. The sandbox gives what the request's manifest n
 an agent or a plan put their own paths, hosts and working folder in its place, and keep the limits.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from astra.trusted.egress.summary import NO_EGRESS, EgressSummary
 from astra.trusted.policy.manifest import MIB, Limits, Manifest
@@ -21,6 +21,8 @@ from astra.trusted.sandbox.toolchain import NO_TOOLCHAIN, Toolchain
 SCRATCH = "/tmp"  # noqa: S108 - the box's own, fresh and size-capped
 OnOutput = Callable[[str, bytes], None]
 """Takes the name of a stream and what came on it."""
+OwnServices = Mapping[str, Callable[[], Any]]
+"""Names, each with what connects it: gives a socket, a word that domains do not know."""
 OnStarted = Callable[[int], None]
 """Takes the descriptor through which a command that began is spoken to; good while it runs."""
 
@@ -114,6 +116,8 @@ class BoxRequest:
     """Granted places that the operator signed by name although boxes see such places empty."""
     inner_hosts: tuple[str, ...] = ()
     """Granted hosts that the operator signed by name: they may be in the operator's network."""
+    own_services: OwnServices = field(default_factory=dict[str, Callable[[], Any]])
+    """Granted names that Astra itself answers for in this box."""
 
     @property
     def seconds(self) -> float:

@@ -150,6 +150,8 @@ class Target:
 @dataclass(frozen=True, kw_only=True)
 class Coder:
     command: str = ""
+    offer_model: bool = False
+    """Whether the command may call the configured model, at an address that only its box has."""
 
 
 @dataclass(frozen=True, kw_only=True)
