@@ -144,8 +144,8 @@ class _IndexInMemory(SqliteIndex):
     def _refuse_foreign_table(self, action: int, table: str | None, *_more: str | None) -> int:
         if self._folding is None or action not in _TOUCHING or table is None:
             return sqlite3.SQLITE_OK
-        others = (one for one in self._projections if one is not self._folding)
-        if not any(table in _list_tables(one.tables) for one in others):
+        foreign = (one for one in self._projections if one is not self._folding)
+        if not any(table in _list_tables(one.tables) for one in foreign):
             return sqlite3.SQLITE_OK
         self._foreign_table = table
         return sqlite3.SQLITE_DENY

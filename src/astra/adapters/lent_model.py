@@ -107,8 +107,8 @@ class LentModel:
         document = self._make_call(request)
         body = json.dumps(document).encode()
         try:
-            async with count_call(self.charge, lambda: self._estimate(document, body)) as counted:
-                await self._call_server(body, answer, counted)
+            async with count_call(self.charge, lambda: self._estimate(document, body)) as call:
+                await self._call_server(body, answer, call)
         except SpendRefused as error:
             self.refusals.append(error)
             await answer.refuse(403, f"{error.detail} ({error.reason})")
@@ -119,15 +119,15 @@ class LentModel:
             await answer.refuse(502, f"the model did not answer: {type(error).__name__}")
             return
         with self._counting:
-            report = counted.report
+            report = call.report
             self.count(Usage(input_tokens=report.input_tokens, output_tokens=report.output_tokens))
 
     def _make_call(self, request: dict[str, Any]) -> dict[str, Any]:
         """Make the call of what was asked for: its model and its bound are not the program's."""
-        asked = [request[name] for name in _OUTPUT_LIMITS if type(request.get(name)) is int]
+        limits = [request[name] for name in _OUTPUT_LIMITS if type(request.get(name)) is int]
         document = {name: request[name] for name in _PASSED_ON if name in request}
         document["model"] = self.endpoint.model
-        document["max_tokens"] = max(1, min(self.endpoint.output_tokens, *asked, 10**9))
+        document["max_tokens"] = max(1, min(self.endpoint.output_tokens, *limits, 10**9))
         if document.get("stream"):
             document["stream_options"] = {"include_usage": True}
         if "temperature" not in document and self.endpoint.temperature is not None:

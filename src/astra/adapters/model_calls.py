@@ -84,14 +84,14 @@ async def request_reply(model: "Model[Any]", sending: Sending, charge: Charge) -
     """Have a model answer in one piece."""
     from pydantic_ai.direct import model_request
 
-    async with count_call(charge, sending.estimate) as counted:
+    async with count_call(charge, sending.estimate) as call:
         response = await model_request(
             model,
             list(sending.messages),
             model_settings=sending.settings,
             model_request_parameters=sending.parameters,
         )
-        _note_response(counted, response)
+        _note_response(call, response)
     return response
 
 
@@ -102,7 +102,7 @@ async def stream_reply(
     """Have a model answer piece by piece."""
     from pydantic_ai.direct import model_request_stream
 
-    async with count_call(charge, sending.estimate) as counted:
+    async with count_call(charge, sending.estimate) as call:
         stream_context = model_request_stream(
             model,
             list(sending.messages),
@@ -111,7 +111,7 @@ async def stream_reply(
         )
         async with stream_context as stream:
             yield stream
-            _note_response(counted, stream.get())
+            _note_response(call, stream.get())
 
 
 @dataclass
@@ -127,28 +127,28 @@ async def count_call(
     charge: Charge, estimate: Callable[[], Estimate]
 ) -> AsyncGenerator[CountedCall]:
     """Reserve the most that a call can take, and settle it by what came of it."""
-    meter, counted = charge.meter, CountedCall()
+    meter, call = charge.meter, CountedCall()
     if meter is None or not meter.has_caps(charge.account):
-        yield counted
+        yield call
         return
     reservation = meter.reserve(charge.account, estimate())
     if reservation is None:  # the last cap was signed away in this moment
-        yield counted
+        yield call
         return
     try:
-        yield counted
+        yield call
     except BaseException as error:  # however it ended, it is settled, and goes on as it was
         if _never_arrived(error):
             meter.release(reservation)
         else:
             meter.settle_uncertain(reservation, f"the call ended by {type(error).__name__}")
         raise
-    meter.settle(reservation, counted.report, received_bytes=counted.received_bytes)
+    meter.settle(reservation, call.report, received_bytes=call.received_bytes)
 
 
-def _note_response(counted: CountedCall, response: "ModelResponse") -> None:
-    counted.report = read_report(response)
-    counted.received_bytes = sum(map(_measure_part, response.parts))
+def _note_response(call: CountedCall, response: "ModelResponse") -> None:
+    call.report = read_report(response)
+    call.received_bytes = sum(map(_measure_part, response.parts))
 
 
 def read_report(response: "ModelResponse") -> Report:

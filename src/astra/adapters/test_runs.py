@@ -227,8 +227,8 @@ def _find_report(command: TestCommand, folder: Path, screen: _Screen) -> tuple[R
 def _read_report(folder: Path) -> tuple[Report | None, str]:
     try:
         data = read_result(folder, _REPORT, most=junit.LARGEST)
-        read = jest_report.read if data.lstrip()[:1] == b"{" else junit.read
-        return read(data), ""
+        read_cases = jest_report.read if data.lstrip()[:1] == b"{" else junit.read
+        return read_cases(data), ""
     except AstraError as error:
         return None, one_line(error.detail, 300)
 

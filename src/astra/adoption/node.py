@@ -59,11 +59,11 @@ def _find_runner(
     files: RepositoryFiles, package: dict[str, Any], script: str
 ) -> tuple[str, tuple[str, ...]]:
     """Name the runner: the one that the test script starts, else the one that is installed."""
-    named = _find_named_runner(script)
-    if not named and len(configured := _list_configured(files)) == 1:
+    runner = _find_named_runner(script)
+    if not runner and len(configured := _list_configured(files)) == 1:
         return configured[0]
-    if named or (script and _NO_TEST not in script):
-        return named or "npm", ('"test" in package.json',)
+    if runner or (script and _NO_TEST not in script):
+        return runner or "npm", ('"test" in package.json',)
     packages = _list_packages(package)
     for name in ("vitest", "jest", "mocha"):
         if name in packages:

@@ -96,14 +96,14 @@ def read_bounds(methods: MethodSet, beliefs: BeliefBook) -> Beliefs:
 
 def read_target_facts(methods: MethodSet, views: CurrentViews) -> dict[str, frozenset[str]]:
     """Say which files and languages the target has, of those that conditions of methods ask for."""
-    wanted: dict[str, set[str]] = {"file": set(), "language": set()}
+    names: dict[str, set[str]] = {"file": set(), "language": set()}
     for condition in (condition for method in methods.methods for condition in method.when):
-        if condition.name in wanted and condition.wanted is not None:
-            wanted[condition.name].add(condition.wanted)
-    languages = list_languages(views) if wanted["language"] else frozenset[str]()
+        if condition.name in names and condition.wanted is not None:
+            names[condition.name].add(condition.wanted)
+    languages = list_languages(views) if names["language"] else frozenset[str]()
     return {
-        "file": frozenset(path for path in wanted["file"] if has_target_path(views, path)),
-        "language": frozenset(name for name in wanted["language"] if name.lower() in languages),
+        "file": frozenset(path for path in names["file"] if has_target_path(views, path)),
+        "language": frozenset(name for name in names["language"] if name.lower() in languages),
     }
 
 

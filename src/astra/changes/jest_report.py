@@ -61,8 +61,8 @@ def _read_file(file: dict[str, Any]) -> Iterator[Case]:
 
 
 def _shorten(message: str) -> str:
-    words = _COLOURS.sub("", message[: 4 * _LONGEST_MESSAGE]).split()
-    return one_line(" ".join(words), _LONGEST_MESSAGE)
+    text = _COLOURS.sub("", message[: 4 * _LONGEST_MESSAGE])
+    return one_line(" ".join(text.split()), _LONGEST_MESSAGE)
 
 
 def _read_text(table: dict[str, Any], name: str) -> str:

@@ -40,8 +40,8 @@ class Node:
         texts = [
             "".join(p for p in parts if isinstance(p, str)) for parts in self.arguments.values()
         ]
-        words = " ".join(text for text in texts if text)
-        about = f": {one_line(words, 80)}" if words else ""
+        text = " ".join(filter(None, texts))
+        about = f": {one_line(text, 80)}" if text else ""
         return f"{self.path.rpartition('/')[2]} ({self.tool or self.kind}){about}"
 
     def needs(self) -> frozenset[tuple[str, str]]:

@@ -76,8 +76,8 @@ def read_methods(text: str) -> tuple[Method, ...]:
 
 def _find_lines(text: str, count: int) -> list[int]:
     """Give the line each table of methods begins in; none where that cannot be told for sure."""
-    shown = _LONG_TEXT.sub(lambda match: "\n" * match[0].count("\n"), text)
-    lines = [shown.count("\n", 0, match.start()) + 1 for match in _HEADER.finditer(shown)]
+    source = _LONG_TEXT.sub(lambda match: "\n" * match[0].count("\n"), text)
+    lines = [source.count("\n", 0, match.start()) + 1 for match in _HEADER.finditer(source)]
     return lines if len(lines) == count else []
 
 

@@ -99,8 +99,8 @@ def _divide_file(document: dict[str, Any]) -> list[str]:
     text = str(document["text"])
     if not document["more"]:
         return [text]
-    rest = f"read_source_code with path {document['path']} and cursor {document['next']}"
-    return [text, f"[cut after {len(text)} characters; next: {rest}]"]
+    next_call = f"read_source_code with path {document['path']} and cursor {document['next']}"
+    return [text, f"[cut after {len(text)} characters; next: {next_call}]"]
 
 
 def require_call(uri: str, version: str = "") -> tuple[str, dict[str, Any]]:
