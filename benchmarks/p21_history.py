@@ -178,6 +178,7 @@ def history() -> Iterator[Event]:
 
 def _turn(number: int, name: str) -> Iterator[Event]:
     story, call_id = f"cor_{name[:16]}", f"call_{name[:16]}"
+    short = f"{number * _SPREAD % 2**32:08x}"
 
     def event(kind: str, subject: str | None, /, **data: object) -> Event:
         return Event(type=kind, actor="agent:bench", data=data, subject=subject, correlation=story)
@@ -191,15 +192,17 @@ def _turn(number: int, name: str) -> Iterator[Event]:
     yield event("tool_started", call_id, arguments={"path": "notes.txt"}, **wrote)
     yield event("tool_finished", call_id, tool="write_file", outcome=outcome)
     if number % 2:
-        talk = f"chat_{name[:16]}"
+        talk = f"chat_{short}"
         yield event("chat_asked", talk, who="person", digest=name, length=16)
         yield event("chat_answered", talk, who="persona", digest=name[::-1], length=13)
     else:
-        yield event("approval_requested", f"apr_{name[:16]}", digest=name, **_REQUEST)
-        yield event("approval_expired", f"apr_{name[:16]}", reason="nobody decided in time")
+        yield event("approval_requested", f"apr_{short}", digest=name, **_REQUEST)
+        yield event("approval_expired", f"apr_{short}", reason="nobody decided in time")
     yield event("desires_surveyed", None, top=[])
 
 
+_SPREAD = 0x9E3779B1
+"""Odd, so that ids of eight digits are spread and none comes twice."""
 _REQUEST: dict[str, Any] = {
     "kind": "tool_call",
     "subject_id": "fetch_url",
