@@ -1,11 +1,14 @@
 """One daemon owns a data root: started on demand, alone, and gone when nobody needs it."""
 
+import shutil
 import signal
 import subprocess
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+
+import pytest
 
 from driver import COMMAND, Astra, kill_process, wait_for_end
 from warm_start import cold, warm
@@ -61,6 +64,22 @@ def test_it_leaves_by_itself_when_nobody_comes(astra: Astra) -> None:
     wait_for_end(astra.daemon_pid())
     assert not (astra.root / "var" / "run" / "astra.sock").exists()
     assert astra.json("ledger", "verify")["ok"]
+
+
+@pytest.mark.parametrize("removed", [True, False], ids=["removed", "moved"])
+def test_it_leaves_when_its_data_root_is_not_there_any_more(astra: Astra, *, removed: bool) -> None:
+    pid = astra.daemon_pid()
+    elsewhere = astra.root.rename(astra.folder / "elsewhere")
+    if removed:
+        shutil.rmtree(elsewhere)
+    else:
+        astra.root.mkdir()  # another one, at the same place
+    wait_for_end(pid)
+    if elsewhere.exists():
+        shutil.rmtree(astra.root)
+        elsewhere.rename(astra.root)
+        assert astra.daemon_pid() != pid
+        assert astra.json("ledger", "verify")["ok"]
 
 
 def test_up_runs_in_the_foreground_until_it_is_told_to_end(astra: Astra) -> None:

@@ -34,7 +34,9 @@ network = "host"
 [deploy]
 keep = 3
 """
-CRASHES = "import os, threading\nthreading.Timer(0.3, os._exit, [9]).start()\n"
+GOOD_LOOP = (EXAMPLE / "agent_server/loop.py").read_text()
+CRASHES = GOOD_LOOP.replace("self.thinking = True", "__import__('os')._exit(9)")
+"""It ends when it is its turn to think, so once the release before it has left."""
 SECOND = """
 import os, pathlib, runpy, threading, time
 
@@ -146,9 +148,7 @@ def test_a_release_that_dies_after_its_health_is_taken_back_and_quarantined(site
     good = site.deploy()["deployment"]["release"]
     # Long enough for the second crash on a busy machine; trouble ends the watch at once.
     site.configure(CONFIGURATION.replace("watch_seconds = 1", "watch_seconds = 300"))
-    bad = site.commit(
-        "agent_server/loop.py", CRASHES + (EXAMPLE / "agent_server/loop.py").read_text()
-    )
+    bad = site.commit("agent_server/loop.py", CRASHES)
     done = site.deploy(code=1)
     assert done["deployment"]["state"] == "rolled_back"
     assert "crashed" in done["deployment"]["reason"]
@@ -172,8 +172,8 @@ def test_each_rollback_asks_for_one_repair_also_when_the_daemon_is_killed(site: 
         return [goal for goal in goals if goal["source"] == "rollback"]
 
     site.deploy()
-    loop = (EXAMPLE / "agent_server/loop.py").read_text()
-    site.commit("agent_server/loop.py", CRASHES + loop)
+    site.configure(CONFIGURATION.replace("watch_seconds = 1", "watch_seconds = 300"))
+    site.commit("agent_server/loop.py", CRASHES)
     taken_back = site.deploy(code=1)["deployment"]
     site.astra.kill_daemon()
     until(lambda: len(list_repairs()) == 1)

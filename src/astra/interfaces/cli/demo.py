@@ -10,8 +10,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -32,9 +33,9 @@ def configure(parser: argparse.ArgumentParser, _command: str) -> None:
 def run_demo(context: Context) -> None:
     folder = Path(tempfile.mkdtemp(prefix="astra-demo-"))
     story = Story(folder, context.console)
-    for ending in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(ending) is not signal.SIG_IGN:  # nohup
-            signal.signal(ending, _exit_on_signal)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup
+            signal.signal(number, story.ending.note)
     try:
         demo_target.make_repository(folder / "agent")
         _make_data_root(story)
@@ -54,9 +55,34 @@ def run_demo(context: Context) -> None:
     context.console.print_result(verified)
 
 
-def _exit_on_signal(number: int, _frame: object) -> NoReturn:
-    """End as by Ctrl-C, so that a closed terminal leaves nothing running."""
-    raise SystemExit(128 + number)
+class Ending:
+    """Ends the demo at a signal: at once, or after what may not be broken off; a second one does.
+
+    A closed terminal leaves nothing running then, as Ctrl-C does.
+    """
+
+    def __init__(self) -> None:
+        self._held, self._asked = False, 0
+
+    def note(self, number: int, _frame: object) -> None:
+        again, self._asked = bool(self._asked), number
+        if again or not self._held:
+            self._end()
+
+    @contextmanager
+    def hold(self) -> Generator[None]:
+        self._held = True
+        try:
+            yield
+        finally:
+            self._held = False
+        if self._asked:
+            self._end()
+
+    def _end(self) -> NoReturn:
+        if self._asked == signal.SIGINT:
+            raise KeyboardInterrupt
+        raise SystemExit(128 + self._asked)
 
 
 @dataclass
@@ -65,6 +91,7 @@ class Story:
 
     folder: Path
     console: Console
+    ending: Ending = field(default_factory=Ending)
 
     def print_heading(self, text: str) -> None:
         self.say(f"\n{self.console.paint(text, 'bold')}")
@@ -107,9 +134,11 @@ class Story:
         )
 
     def play_agent(self, script: demo_agent.Script) -> dict[str, Any]:
-        return demo_agent.play(
-            self.build_environment(), self.folder, lambda text: self.say(f"    {text}"), script
-        )
+        environment = self.build_environment()
+        with self.ending.hold():  # its relay, left alone, would start the daemon again
+            return demo_agent.play(
+                environment, self.folder, lambda text: self.say(f"    {text}"), script
+            )
 
     def propose_and_wait(self, script: demo_agent.Script) -> str:
         """Let the agent propose, and wait until the evidence is there."""

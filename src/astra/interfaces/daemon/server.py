@@ -159,6 +159,7 @@ async def serve(
     """
     activity = Activity()
     leaving = asyncio.Event()
+    opened = runtime.root.path.stat()
     runtime.dashboard.on_demand = idle
     to_thread.current_default_thread_limiter().total_tokens = capacity.THREADS
     loop = asyncio.get_running_loop()
@@ -182,9 +183,9 @@ async def serve(
             dashboard = runtime.dashboard
             dashboard.url, dashboard.port = loopback.site.origin, loopback.port
             runtime.listeners.offer(loopback.listeners)
-        watching = (
-            asyncio.create_task(_leave_when_idle(runtime, activity, leaving)) if idle else None
-        )
+        watching = [asyncio.create_task(_leave_without_root(runtime.root.path, opened, leaving))]
+        if idle:
+            watching.append(asyncio.create_task(_leave_when_idle(runtime, activity, leaving)))
         runtime.shelf.settle()
         runtime.deployer.prepare(app=app)
         runtime.machines.start()
@@ -203,10 +204,10 @@ async def serve(
         for server in servers:
             server.leave()
     await asyncio.gather(*(server.serving for server in servers))
-    if watching:
-        watching.cancel()
+    for task in watching:
+        task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
-            await watching
+            await task
 
 
 def front_door(app: FastAPI, runtime: Runtime, site: Site) -> FrontDoor:
@@ -241,6 +242,21 @@ async def _leave_when_idle(runtime: Runtime, activity: Activity, leaving: asynci
         await asyncio.sleep(min(_IDLE_CHECK_SECONDS, limit))
     _log.info("nobody came for %s minutes", runtime.settings.idle_minutes)
     leaving.set()
+
+
+async def _leave_without_root(root: Path, opened: os.stat_result, leaving: asyncio.Event) -> None:
+    """Leave when the data root is moved or removed: nobody finds this daemon there any more."""
+    while _is_at(root, opened):  # noqa: ASYNC110 - nothing tells of it
+        await asyncio.sleep(_IDLE_CHECK_SECONDS)
+    _log.error("%s was moved or removed while it was served", root)
+    leaving.set()
+
+
+def _is_at(path: Path, opened: os.stat_result) -> bool:
+    try:
+        return os.path.samestat(path.stat(), opened)
+    except FileNotFoundError:
+        return False
 
 
 class _Server(uvicorn.Server):
