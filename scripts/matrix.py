@@ -76,6 +76,8 @@ def run(key: str) -> dict[str, object]:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     summary = (done.stdout.strip().splitlines() or ["nothing was said"])[-1]
     print(f"{name}, flag {flag}: {summary}", flush=True)
+    if done.returncode:
+        print(done.stdout, flush=True)
     return {"name": name, "flag": flag, "passed": done.returncode == 0, "summary": summary}
 
 

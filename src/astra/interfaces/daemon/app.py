@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Annotated, Any
 
 from fastapi import Body, FastAPI, Header, Query, Request, Response
@@ -82,7 +83,8 @@ from astra.interfaces.daemon.session_routes import Reception
 from astra.numbers import budget_usage
 from astra.operations import alert_rules
 from astra.trusted.door.requests import caller
-from astra.trusted.kernel.errors import BadInput
+from astra.trusted.file_ledger.indexed import IndexedLedger
+from astra.trusted.kernel.errors import AstraError, BadInput
 from astra.trusted.ledger import views
 from astra.trusted.ledger.record import Record
 from astra.trusted.policy import authority, contract, flags
@@ -281,6 +283,7 @@ def _add_ledger_routes(app: FastAPI, runtime: Runtime) -> None:
         last: Annotated[int, Query(ge=0, le=1000)] = 0,
         record_type: Annotated[str, Query(alias="type")] = "",
     ) -> dict[str, Any]:
+        _settle(ledger)
         records = (
             views.newest_records(ledger, count=last, type_=record_type)
             if last
@@ -303,6 +306,7 @@ def _add_ledger_routes(app: FastAPI, runtime: Runtime) -> None:
         limit: Annotated[int, Query(ge=1, le=_LONGEST_STORY)] = _LONGEST_STORY,
         cursor: Cursor = None,
     ) -> dict[str, Any]:
+        _settle(ledger)
         records = views.story(ledger, identifier, limit=limit + 1, after=cursor or 0)
         more = len(records) > limit
         page = _render_page(records[:limit], records[limit - 1].sequence if more else None)
@@ -325,6 +329,12 @@ def _add_ledger_routes(app: FastAPI, runtime: Runtime) -> None:
         if last_event_id:
             start = _parse_event_id(last_event_id)
         return EventStream(events, start)
+
+
+def _settle(ledger: IndexedLedger) -> None:
+    """Have what was recorded a moment ago in the index: whoever saw a refusal finds it told."""
+    with suppress(OSError, AstraError):  # a disk that fails keeps nobody from reading
+        ledger.sync()
 
 
 _STREAM: dict[int | str, dict[str, Any]] = {
