@@ -2,7 +2,9 @@
 
 import json
 import os
+import shutil
 import signal
+import socket
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,10 +14,11 @@ import pytest
 
 from astra.trusted.sandbox import boxes
 from deploying import EXAMPLE, PYTHON, Traffic, fetch, until
-from driver import COMMAND, Astra, kill_process, make_repository
+from driver import COMMAND, Astra, kill_process, make_repository, wait_for_end
 from forge_service import forge_service
 from git_servers import make_bare, read_ref, smart_http
 from http_driver import served
+from leftovers import list_processes
 from warm_start import cold
 
 CONFIGURATION = f"""
@@ -194,6 +197,25 @@ def test_a_release_that_never_gets_healthy_is_not_switched_to(site: Site) -> Non
     assert done["deployment"]["state"] == "failed"
     assert site.serving() == good
     assert "release_switched" not in site.events()[site.events().index("deployment_failed") :]
+
+
+def test_an_app_outlives_that_its_data_root_is_moved_and_not_that_it_is_removed(site: Site) -> None:
+    release = site.deploy()["deployment"]["release"]
+    root, pid = site.astra.root, site.astra.daemon_pid()
+    elsewhere = root.rename(site.astra.folder / "elsewhere")
+    wait_for_end(pid)
+    until(lambda: not root.exists())
+    elsewhere.rename(root)
+    assert site.serving() == release
+    port = site.status()["port"]
+    shutil.rmtree(root.rename(elsewhere))
+    until(lambda: not is_served(port))
+    until(lambda: not list_processes(root))
+
+
+def is_served(port: int) -> bool:
+    with socket.socket() as caller:
+        return caller.connect_ex(("127.0.0.1", port)) == 0
 
 
 def test_the_app_outlives_the_daemon_and_the_next_daemon_knows_it(site: Site) -> None:

@@ -70,7 +70,7 @@ class AppEgress:
 
     @contextlib.contextmanager
     def _lock_folder(self) -> Generator[Path]:
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._folder.mkdir(mode=0o700, exist_ok=True)  # never a data root that was moved away
         with (self._folder / "lock").open("a") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield self._folder

@@ -26,7 +26,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from astra.adapters import bounded_log
 from astra.adapters.supervisor import app_box, channel, takeover
@@ -228,13 +228,18 @@ def main(arguments: list[str] | None = None) -> int:
         control = channel.listen(run_folder, options.name)
         threading.Thread(target=_serve_control, args=(holder, control), daemon=True).start()
         _report_ready(ready, "")
-        while not holder.leaving.wait(_LOOK_SECONDS):
+        while _is_there(lock) and not holder.leaving.wait(_LOOK_SECONDS):
             with contextlib.suppress(OSError, MemoryError, RuntimeError):
                 holder.forget_stopped()
                 bounded_log.turn_over(holder_log_path(options.data_root), sys.stderr.fileno())
         (run_folder / channel.socket_name(options.name)).unlink(missing_ok=True)
         holder.close()
     return 0
+
+
+def _is_there(lock: BinaryIO) -> bool:
+    """Tell whether the data root was not removed: nobody could find the app, to end it."""
+    return os.fstat(lock.fileno()).st_nlink > 0
 
 
 def raise_descriptor_limit() -> None:

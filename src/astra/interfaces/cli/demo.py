@@ -76,8 +76,8 @@ class Ending:
             yield
         finally:
             self._held = False
-        if self._asked:
-            self._end()
+            if self._asked:
+                self._end()
 
     def _end(self) -> NoReturn:
         if self._asked == signal.SIGINT:

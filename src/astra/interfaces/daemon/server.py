@@ -255,8 +255,10 @@ async def _leave_without_root(root: Path, opened: os.stat_result, leaving: async
 def _is_at(path: Path, opened: os.stat_result) -> bool:
     try:
         return os.path.samestat(path.stat(), opened)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return False
+    except OSError:  # a disk or a folder above that fails says nothing about where it is
+        return True
 
 
 class _Server(uvicorn.Server):
