@@ -39,6 +39,12 @@ def ledger() -> Iterator[MemoryLedger]:
     made.close()
 
 
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "var").mkdir()
+    return tmp_path
+
+
 def attempt(host: str, **facts: int) -> Attempt:
     return Attempt(host=host, port=443, allowed=True, reason="allowed", **facts)
 
@@ -64,9 +70,9 @@ def test_every_connection_of_a_confined_app_is_recorded(stage: Stage, ledger: Me
 
 
 def test_connections_to_one_place_are_one_line_with_their_bytes(
-    tmp_path: Path, ledger: MemoryLedger
+    root: Path, ledger: MemoryLedger
 ) -> None:
-    egress = AppEgress(tmp_path)
+    egress = AppEgress(root)
     for _ in range(3):
         egress.note_opening("r1", "example.com", 443)
         egress.note_ending("r1", attempt("example.com", sent=10, received=100))
@@ -81,7 +87,7 @@ def test_connections_to_one_place_are_one_line_with_their_bytes(
     assert egress.record_batches(ledger) == 0
 
 
-def test_a_batch_that_was_recorded_before_a_crash_is_not_recorded_twice(tmp_path: Path) -> None:
+def test_a_batch_that_was_recorded_before_a_crash_is_not_recorded_twice(root: Path) -> None:
     class Dying(MemoryLedger):
         """Dies right after the record is kept, once."""
 
@@ -94,7 +100,7 @@ def test_a_batch_that_was_recorded_before_a_crash_is_not_recorded_twice(tmp_path
                 raise LedgerUnavailable("power cut", next_step="start again")
             return done
 
-    ledger, egress = Dying(), AppEgress(tmp_path)
+    ledger, egress = Dying(), AppEgress(root)
     egress.note_ending("r1", attempt("example.com", sent=10))
     with pytest.raises(LedgerUnavailable):
         egress.record_batches(ledger)
@@ -104,19 +110,31 @@ def test_a_batch_that_was_recorded_before_a_crash_is_not_recorded_twice(tmp_path
 
 
 def test_without_a_daemon_the_file_is_summed_up_and_no_byte_is_lost(
-    tmp_path: Path, ledger: MemoryLedger
+    root: Path, ledger: MemoryLedger
 ) -> None:
-    egress = AppEgress(tmp_path)
+    egress = AppEgress(root)
     count = app_egress.LARGEST // 500
     for number in range(count):
         host = f"{'x' * 280}{number % 1000}.example.com"
         egress.note_ending("r1", attempt(host, sent=1))
-    folder = tmp_path / "var" / "app-egress"
+    folder = root / "var" / "app-egress"
     assert (folder / "spool.ndjson").stat().st_size < 2 * app_egress.LARGEST
     egress.record_batches(ledger)
     (record,) = map(json.loads, ledger.lines)
     assert record["data"]["sent"] == count
     assert record["data"]["places"][-1]["host"] == "(others)"
+
+
+def test_where_a_data_root_was_moved_away_nothing_is_written_and_nothing_goes_out(
+    root: Path, ledger: MemoryLedger
+) -> None:
+    egress = AppEgress(root)
+    root.rename(root.with_name("moved"))
+    with pytest.raises(FileNotFoundError):
+        egress.note_opening("r1", "example.com", 443)
+    with pytest.raises(FileNotFoundError):
+        egress.record_batches(ledger)
+    assert not root.exists()
 
 
 def test_a_connection_that_cannot_be_put_down_is_an_error(tmp_path: Path) -> None:
