@@ -56,6 +56,22 @@ def test_a_second_one_does_not_wait() -> None:
     assert not done
 
 
+def test_one_that_comes_while_it_cleans_up_waits_for_all_of_that() -> None:
+    ending, done = Ending(), []
+
+    def clean_up() -> None:
+        with ending.hold():
+            with ending.hold():
+                ending.note(signal.SIGHUP, None)
+            done.append("all of it")
+
+    with pytest.raises(SystemExit):
+        ending.note(signal.SIGHUP, None)
+    with pytest.raises(SystemExit):
+        clean_up()
+    assert done == ["all of it"]
+
+
 def test_without_a_signal_it_goes_on() -> None:
     with Ending().hold():
         pass

@@ -50,8 +50,9 @@ def run_demo(context: Context) -> None:
         if sys.stdout.isatty() and not context.console.as_json:
             _serve_dashboard(story)
     finally:
-        story.run_astra("down")
-        shutil.rmtree(folder, ignore_errors=True)
+        with story.ending.hold():
+            story.run_astra("down")
+            shutil.rmtree(folder, ignore_errors=True)
     context.console.print_result(verified)
 
 
@@ -62,27 +63,28 @@ class Ending:
     """
 
     def __init__(self) -> None:
-        self._held, self._asked = False, 0
+        self._holds, self._asked = 0, 0
 
     def note(self, number: int, _frame: object) -> None:
         again, self._asked = bool(self._asked), number
-        if again or not self._held:
+        if again or not self._holds:
             self._end()
 
     @contextmanager
     def hold(self) -> Generator[None]:
-        self._held = True
+        self._holds += 1
         try:
             yield
         finally:
-            self._held = False
-            if self._asked:
+            self._holds -= 1
+            if self._asked and not self._holds:
                 self._end()
 
     def _end(self) -> NoReturn:
-        if self._asked == signal.SIGINT:
+        number, self._asked = self._asked, 0
+        if number == signal.SIGINT:
             raise KeyboardInterrupt
-        raise SystemExit(128 + self._asked)
+        raise SystemExit(128 + number)
 
 
 @dataclass
@@ -123,15 +125,16 @@ class Story:
         }
 
     def run_astra(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-I", "-m", "astra.interfaces.cli.main", *words],
-            env={**self.build_environment(), **environment},
-            cwd=self.folder,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        with self.ending.hold():  # what it starts would be left
+            return subprocess.run(
+                [sys.executable, "-I", "-m", "astra.interfaces.cli.main", *words],
+                env={**self.build_environment(), **environment},
+                cwd=self.folder,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
 
     def play_agent(self, script: demo_agent.Script) -> dict[str, Any]:
         environment = self.build_environment()
