@@ -93,7 +93,7 @@ class Story:
 
     folder: Path
     console: Console
-    ending: Ending = field(default_factory=Ending)
+    ending: Ending = field(default_factory=Ending, kw_only=True)
 
     def print_heading(self, text: str) -> None:
         self.say(f"\n{self.console.paint(text, 'bold')}")
